@@ -14,7 +14,7 @@ There is one code for each kind of answer, which `Symbol` calls its *stream*:
 - "spread", "count": a distance between two quantiles, a coarse count; Cauchy as well.
 - "index": one of N alternatives, all equally likely, so ``ln N`` nats.
 - "overlap": whether training rows reappear in the holdout; "no" is nearly free.
-- "confirmation": whether a model that was found by its digest says on the holdout what is recorded of it;
+- "confirmation": whether a model that was found by its digest predicts on the holdout what is recorded of it;
   0 is "the same", 1 "different". It has an urn of its own, whose weight and prior are the same for every
   ledger: they are no part of a policy.
 - "version": the same where several answers are recorded under the digest, one of which it may be. It has
@@ -22,8 +22,8 @@ There is one code for each kind of answer, which `Symbol` calls its *stream*:
   same" dear for all others.
 - "which": which of several recorded answers it is. Its ``scale`` is its probability, which follows from how
   often each of them was confirmed before.
-- "relabelled": whether rows of known ids have labels that they never had before. "No" is paid for once, when
-  the rows are recorded (`sklearn_ada.holdout.changes`).
+- "relabelled": whether rows of recorded ids have labels that they never had before. "No" is paid for once,
+  when the rows are recorded (`sklearn_ada.holdout.changes`).
 
 *Counts around a guess* (`CountCode`). The holdout's count is expected at n times the guess, with the standard
 error tau that sampling the holdout and the guess's own rows explains. Of the mass that failures leave, 99 %
@@ -42,7 +42,7 @@ of another kind (the winner of a search, all candidates of a search) have an urn
 of Blackwell and MacQueen (1973); coding with it, Krichevsky and Trofimov (1981).
 
 *Unsealing*. A *sealed* value was computed when its question was asked, and only its cell was released. To
-*unseal* it is to say one of the values of that cell (or that it cannot be recomputed): with the public
+*unseal* it is to release one of the values of that cell (or that it cannot be recomputed): with the public
 weights w of `CountCode`, value k has the probability ``(1 - e0) w(k) / sum of w over the cell``, so that the
 cell and the value in it cost together what the value alone would have cost, but for what the urn has learnt
 in between. What is released instead of a value may be the two ends of an interval that is any function of all
@@ -104,10 +104,10 @@ After one "different" the next "the same" costs .1 nats.
 """
 
 DIFFERENT_MASS = 1e-3
-"""Prior probability that a model found by its digest says something else on the holdout."""
+"""Prior probability that a model found by its digest predicts something else on the holdout."""
 
 RELABELLED_MASS = 0.01
-"""Prior probability that rows of known ids come with other labels."""
+"""Prior probability that rows of recorded ids come with other labels."""
 
 URN_WEIGHT = 10.0
 """The prior of a Polya urn counts as this many earlier answers."""
@@ -166,7 +166,7 @@ class Code:
         Parameters
         ----------
         symbol : Symbol
-            What an answer said.
+            One outcome of a question.
         """
         stream, value, scale = symbol.stream, symbol.value, symbol.scale
         if stream == "overlap":
@@ -285,7 +285,7 @@ class CountCode:
 
 
 class PolyaUrn:
-    """The values said so far, and what each possible next one would cost.
+    """The values released so far, and what each possible next one would cost.
 
     Parameters
     ----------
@@ -295,9 +295,9 @@ class PolyaUrn:
     Attributes
     ----------
     counts : Counter
-        How often each value was said.
+        How often each value was released.
     size : int
-        N, how many were said.
+        N, how many were released.
 
     Examples
     --------
@@ -328,7 +328,7 @@ class PolyaUrn:
         return max(-self.ln_probability(value, ln_prior), 0.0)
 
     def record(self, value: int | str) -> None:
-        """Add a value that was said.
+        """Add a value that was released.
 
         Parameters
         ----------
@@ -402,7 +402,7 @@ class DescriptionLength:
         Parameters
         ----------
         symbol : Symbol or CountSymbol
-            What would be said each time.
+            What would be released each time.
         count : int
             How often, at least 0.
 
@@ -580,8 +580,7 @@ def unsealing_nats(count: int, low_count: int, high_count: int, code: CountCode)
     count : int
         The value.
     low_count, high_count : int
-        First and last value of its cell, which the transcript already tells: clipped to the values that
-        there can be.
+        First and last value of its cell, which was released before, clipped to the values that there can be.
     code : CountCode
         The weights w and the mass e0 of failures, fixed when the question was asked.
 

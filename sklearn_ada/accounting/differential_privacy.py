@@ -16,9 +16,9 @@ their logarithm is concave in w and lies below its tangent at ``w = 1/4``: ``(w 
 
 A price rho is turned into (epsilon, delta) and back by an optimal and by a simple conversion.
 
-*Gaussian differential privacy.* A mechanism is mu-GDP if telling two neighbours apart from its output is no
-easier than telling N(0, 1) from N(mu, 1) (Dong, Roth, Su 2022). Gaussian noise of ``noise_multiplier`` s is
-exactly (1/s)-GDP, and k such answers, each question chosen with the earlier answers in view, are exactly
+*Gaussian differential privacy.* A mechanism is mu-GDP if two neighbours are no easier to distinguish by its
+output than N(0, 1) and N(mu, 1) (Dong, Roth, Su 2022). Gaussian noise of ``noise_multiplier`` s is exactly
+(1/s)-GDP, and k such answers, each question chosen with the earlier answers in view, are exactly
 ``sqrt(sum of mu**2)``-GDP.
 """
 
@@ -95,7 +95,7 @@ def pure_dp_cost(event: Event) -> float:
     Raises
     ------
     UnsupportedEventError
-        If no price is known: Gaussian noise, (epsilon, delta)-DP mechanisms and coded releases are not
+        If it has no price: Gaussian noise, (epsilon, delta)-DP mechanisms and coded releases are not
         epsilon-DP for any epsilon. Also if the price overflows.
     ValueError
         If ``event`` is not an event.
@@ -128,7 +128,7 @@ def approximate_dp_cost(event: Event) -> EpsilonDelta:
     Raises
     ------
     UnsupportedEventError
-        If no single price is known: Gaussian noise has a whole curve (see `gaussian_delta`), coded releases
+        If it has no single price: Gaussian noise has a whole curve (see `gaussian_delta`), coded releases
         carry no noise. Also if the price overflows.
     ValueError
         If ``event`` is not an event.
@@ -175,8 +175,8 @@ def zcdp_cost(event: Event) -> float:
     Raises
     ------
     UnsupportedEventError
-        If no price is known: coded releases have no noise, and an (epsilon, delta)-DP mechanism may fail
-        with probability delta, which no finite rho allows. Also if the price overflows.
+        If it has no price: coded releases have no noise, and an (epsilon, delta)-DP mechanism may fail with
+        probability delta, which no finite rho allows. Also if the price overflows.
     ValueError
         If ``event`` is not an event.
 
@@ -407,7 +407,7 @@ def exponential_mechanism_zcdp(epsilon: float) -> float:
     """Return the exact zCDP price of the exponential mechanism, and of every epsilon-bounded-range mechanism.
 
     It is ``u - 1 - ln(u)`` with ``u = epsilon / (1 - exp(-epsilon))``, at most ``epsilon**2/8``: a quarter of
-    the price of a mechanism of which only epsilon-DP is known.
+    what a mechanism costs of which only epsilon-DP is assumed.
 
     Parameters
     ----------
@@ -553,7 +553,7 @@ def thresholdout_scale(rho: float, sensitivity: float, max_hits: int) -> float:
     rho : float
         zCDP cost allowed, positive.
     sensitivity : float
-        How far one record can move a value, positive.
+        How far one row can move a value, positive.
     max_hits : int
         At least 1.
 

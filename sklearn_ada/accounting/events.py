@@ -1,18 +1,18 @@
 """Events: frozen, self-validating, versioned records of what was released about the holdout.
 
 A *mechanism* is a procedure that answers a question about the holdout; each answer comes with an *event*,
-such as "Gaussian noise with this multiplier was added" or "this symbol of a code was said". An event says
-only what happened, never what it costs: prices belong to ``sklearn_ada.accounting``, so an old ledger can be
-read again under a better theorem. The meaning of an event type, and of each of its fields, never changes; a
-new meaning is a new type.
+such as "Gaussian noise with this multiplier was added" or "this symbol of a code was released". An event
+states only what happened, never what it costs: prices belong to ``sklearn_ada.accounting``, so an old ledger
+can be read again under a better theorem. The meaning of an event type, and of each of its fields, never
+changes; a new meaning is a new type.
 
-Coded answers are *symbols*: outcomes whose probabilities are fixed before the answer exists. Saying a symbol
-to which the code gives the probability p costs ``-ln p`` *nats*, the unit of information with natural
+Coded answers are *symbols*: outcomes whose probabilities are fixed before the answer exists. A symbol to
+which the code gives the probability p costs ``-ln p`` *nats*, the unit of information with natural
 logarithms. Cells and code of a count are fixed when the question is asked, and stand in the symbol: so its
 price can be computed again (`sklearn_ada.accounting.codes`).
 
-Answers with noise hide what any one record contributes. Two holdouts are *neighbours* if they differ in one
-record (or one subsample) that was replaced. A mechanism is *differentially private* if the laws of its
+Answers with noise hide what any one row contributes. Two holdouts are *neighbours* if they differ in one
+row (or one subsample) that was replaced. A mechanism is *differentially private* if the laws of its
 answers on neighbours are close. An event whose output was also rounded to a grid carries the released
 ``symbols``, so that it has a price under description length too; ``symbols=None`` says that the output was
 continuous.
@@ -146,13 +146,13 @@ class Symbol(Event):
     ----------
     stream : {"cells", "lattice", "grid", "spread", "count", "index", "overlap", "confirmation", \
             "version", "which", "relabelled"}
-        Which code it belongs to. "cells": offset of a coarse cell from the guess. "lattice": offset of
-        an exact value on a fine lattice. "grid": offset of a median on its grid. "spread": distance in
-        grid points of an outer quantile from the median. "count": a coarse logarithmic count.
-        "index": one of `scale` alternatives. "overlap": whether training rows reappear in the holdout.
-        "confirmation": whether a model says on the holdout what is recorded (0) or something else (1);
-        "version": the same where several recorded answers are compared at once; "which": which of these it
-        is. "relabelled": whether rows of known ids have other labels than ever before.
+        Which code it belongs to. "cells": offset of a coarse cell from the guess. "lattice": offset of an
+        exact value on a fine lattice. "grid": offset of a median on its grid. "spread": distance in grid
+        points of an outer quantile from the median. "count": a coarse logarithmic count. "index": one of
+        `scale` alternatives. "overlap": whether training rows reappear in the holdout. "confirmation":
+        whether a model predicts on the holdout what is recorded (0) or something else (1); "version": the
+        same where several recorded answers are compared at once; "which": which of these it is. "relabelled":
+        whether rows of recorded ids have other labels than ever before.
     value : int or str
         The offset, or one of `FAILURES`.
     scale : float, default=0.0
@@ -332,7 +332,7 @@ class WithEpsilon(Event):
 
 
 class PureDPEvent(WithEpsilon):
-    """Some epsilon-DP mechanism, of which nothing else is known.
+    """An epsilon-DP mechanism that has no event type of its own.
 
     Parameters
     ----------
@@ -496,7 +496,7 @@ class GaussianEvent(Event):
 @dataclass(frozen=True)
 @checked_fields(epsilon=">= 0", delta="[0, 1)")
 class ApproximateDPEvent(Event):
-    """Some (epsilon, delta)-DP mechanism, of which nothing else is known.
+    """An (epsilon, delta)-DP mechanism that has no event type of its own.
 
     Parameters
     ----------

@@ -7,11 +7,11 @@ exact, so that a million small costs are not lost to rounding: a budget must not
 too small to change a float.
 
 A *privacy unit* is what is replaced between two neighbouring data sets. A certificate of a mean rests on what
-replacing one record can change, one of a median on what replacing one subsample can: a ledger that answers
+replacing one row can change, one of a median on what replacing one subsample can: a ledger that answers
 both must keep both promises, with a budget for each unit.
 
 Some answers are private against fewer neighbours. An AUC, a class mean or a weighted mean has bounded
-sensitivity only if a record is replaced by one of the same class (or weight): class counts and weights stay
+sensitivity only if a row is replaced by one of the same class (or weight): class counts and weights stay
 as they are, and the noise is made for them. Group privacy carries such a cost over to a subsample only if
 the subsample is replaced by another with the same class counts.
 """
@@ -42,7 +42,7 @@ __all__ = [
 class ZCDPFilter:
     """A zCDP budget: whatever is charged to it is together ``budget``-zCDP.
 
-    A `UnitZCDPFilter` with a single privacy unit, the record, that raises an error where it is exhausted.
+    A `UnitZCDPFilter` with a single privacy unit, the row, that raises an error where it is exhausted.
 
     Each mechanism, its price and the decision to stop may depend on all earlier outputs. For zCDP the plain
     sum of the prices is a valid filter, with no loss in the constants (Whitehouse et al. 2023; for Renyi
@@ -60,7 +60,7 @@ class ZCDPFilter:
 
     Notes
     -----
-    For a fixed order a, ``exp((a-1)*loss - a*(a-1)*spent)`` is a supermartingale if each price is known
+    For a fixed order a, ``exp((a-1)*loss - a*(a-1)*spent)`` is a supermartingale if each price is fixed
     before its mechanism runs; with ``spent <= budget`` throughout, the divergence of order a is at most
     ``a*budget`` at any stopping time.
 
@@ -225,14 +225,14 @@ def admits(spent: float, cost: float, budget: float) -> bool:
 
 
 class Unit(NamedTuple):
-    """What is replaced between neighbours: one record, or one subsample of a fixed partition.
+    """What is replaced between neighbours: one row, or one subsample of a fixed partition.
 
     Attributes
     ----------
     name : str
         Units with different names are different partitions, or different neighbours.
     parts : int
-        Number of subsamples of the partition; 0 for single records.
+        Number of subsamples of the partition; 0 for single rows.
     """
 
     name: str
@@ -240,13 +240,13 @@ class Unit(NamedTuple):
 
 
 RECORDS = Unit("records", 0)
-"""A record is replaced by any other."""
+"""A row is replaced by any other."""
 
 SAME_CLASS = Unit("records of the same class", 0)
-"""A record is replaced by another of its class."""
+"""A row is replaced by another of its class."""
 
 SAME_WEIGHT = Unit("records of the same class, weight and group size", 0)
-"""A record (or group) is replaced by another that counts as much."""
+"""A row (or group) is replaced by another that counts as much."""
 
 _STRATIFIED = "stratified "
 
@@ -277,23 +277,23 @@ def subsamples_unit(n_subsamples: int, *, stratified: bool) -> Unit:
 
 
 class UnitZCDPFilter:
-    """A zCDP budget for each privacy unit in use; no record may exceed one.
+    """A zCDP budget for each privacy unit, none of which is ever exceeded.
 
     Together it is ``budget(u)``-zCDP with respect to replacing one unit u.
 
     Group privacy converts costs: a change of s units of one kind is s^2 times as dear as a change of one
-    (Bun, Steinke, TCC 2016, Proposition 1.9). Replacing one record changes one subsample of any partition;
-    replacing a subsample of t records changes at most t subsamples of another partition. A cost that holds
-    for neighbours of one class (`SAME_CLASS`, and stratified subsamples: a record of another class moves all
+    (Bun, Steinke, TCC 2016, Proposition 1.9). Replacing one row changes one subsample of any partition;
+    replacing a subsample of t rows changes at most t subsamples of another partition. A cost that holds
+    for neighbours of one class (`SAME_CLASS`, and stratified subsamples: a row of another class moves all
     later ones to other subsamples) has no price for a subsample that is not stratified, and one for
     neighbours of one weight (`SAME_WEIGHT`) none for any subsample: such mixtures are not admitted. Single
-    records of all kinds share one sum: beside costs that hold within classes, it is a promise within classes.
+    rows of all kinds share one sum: beside costs that hold within classes, it is a promise within classes.
     For each unit the plain sum of the costs is a valid filter (see `ZCDPFilter`), counted from the first on.
 
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     budget : callable
         Takes a unit and returns the largest total rho for it; fixed in advance.
 
@@ -434,7 +434,7 @@ class UnitZCDPFilter:
         if other == SAME_WEIGHT:
             return math.inf
         within_classes = other == SAME_CLASS or _STRATIFIED in other.name
-        if within_classes and _STRATIFIED not in unit.name:  # one record of another class moves all the later
+        if within_classes and _STRATIFIED not in unit.name:  # one row of another class moves all the later
             return math.inf
         records = self._n // unit.parts
         return records if other.parts == 0 else min(records, other.parts)

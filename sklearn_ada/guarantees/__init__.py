@@ -1,9 +1,9 @@
 """Guarantees: how far an answer about the holdout can be from the population, after many adaptive questions.
 
-Two routes lead there. By *description length* (route A), what was said about the holdout is priced in nats,
-and the interval of each question is widened accordingly. By *differential privacy* (route B), answers have
-noise, and a *transfer theorem* says that they fit the population as well as the holdout. Every bound is a
-function named after its theorem.
+Two routes lead there. By *description length* (route A), what was released about the holdout is priced in
+nats, and the interval of each question is widened accordingly. By *differential privacy* (route B), answers
+have noise, and a *transfer theorem* says that they fit the population as well as the holdout. Every bound is
+a function named after its theorem.
 """
 
 import inspect

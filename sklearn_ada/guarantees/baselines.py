@@ -1,6 +1,6 @@
 """Half-widths of simple methods, for comparison: no noise and no guess, such as splitting the holdout.
 
-Each returns the half-width within which k answers, means of values in [0, 1] over n records, are close to
+Each returns the half-width within which k answers, means of values in [0, 1] over n rows, are close to
 the population all at once except with probability beta: at their worst, or for shares that are expected to
 be at ``expected_value`` (`expected_half_width`). From 1/2 on it is vacuous (`is_vacuous`).
 
@@ -43,7 +43,7 @@ def nonadaptive_half_width(
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1.
     ln_beta : float
@@ -73,14 +73,14 @@ def nonadaptive_half_width(
 def sample_splitting_half_width(
     n: int, n_questions: int, ln_beta: float, *, expected_value: float | None = None
 ) -> float:
-    """Return the half-width when each question gets ``n // k`` fresh records of its own.
+    """Return the half-width when each question gets ``n // k`` fresh rows of its own.
 
-    A fixed-question interval for each, and a union bound. Infinite if there are more questions than records.
+    A fixed-question interval for each, and a union bound. Infinite if there are more questions than rows.
 
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1.
     ln_beta : float
@@ -124,7 +124,7 @@ def rounding_half_width(
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1.
     ln_beta : float
@@ -181,7 +181,7 @@ def verdict_half_width(
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1.
     ln_beta : float
@@ -192,8 +192,8 @@ def verdict_half_width(
         r, at least 1: the process stops at the r-th pass. None: it goes on whatever the verdicts.
     disagreement : float or None, default=None
         Verdicts are about the difference of two models' scores, which say different things of at most this
-        share of the population, in (0, 1] (`difference_half_width`; ``expected_value`` then counts for
-        nothing). None: about the score of one model.
+        share of the population, in (0, 1] (`difference_half_width`; ``expected_value`` is not used then).
+        None: about the score of one model.
 
     Returns
     -------
@@ -257,7 +257,7 @@ def blum_hardt_2015(
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1.
     ln_beta : float

@@ -317,7 +317,7 @@ def lowest_ratio(
         Numerators and denominators such that every outcome that a row can have, observed or not, is one of
         them or between them.
     bracket : tuple of float
-        The ratio is known to be in it.
+        The ratio is in it.
 
     Returns
     -------

@@ -12,8 +12,8 @@ expected price: most runs see no surprise, and pay for none.
 
 Each search that is answered in cells ends with one winner: its count lies in the guess's cell with
 probability .988, which costs some hundredths of a nat, and else costs about five. What is planned is the last
-of k winners, the widest (`PlannedCells`): told while searching (the cell, by description length and by the
-transcript as a test), unsealed when the holdout is closed, and published.
+of k winners, the widest (`PlannedCells`): its cell while searching, by description length and by the
+transcript as a test; its exact value, unsealed when the holdout is closed, or published.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def choose_half_cell(
     standard_error : float
         Of the difference between the holdout's value and the guess.
     interval_deviation : float
-        Standard deviation per record that the interval will work with.
+        Standard deviation per row that the interval will work with.
     size : float
-        Independent records behind the interval.
+        Independent rows behind the interval.
     ln_delta : float
         Of the last check, with nothing revealed yet.
     ln_delta_certify : float
@@ -132,7 +132,7 @@ def plan_checks(
     standard_error : float
         Of the difference between the holdout's value and the guess, positive.
     deviation, size : float
-        Standard deviation of one record, and how many records there are: what intervals work with.
+        Standard deviation of one row, and how many rows there are: what intervals work with.
     ln_beta : float
         Logarithm of the failure probability of the whole conversation, below 0.
     check_share : float, default=0.1
@@ -183,7 +183,7 @@ def plan_certifies(
     n_questions : int
         k, at least 1.
     scale : float
-        Standard error of the value's difference from the guess, in cells: for a share, in records. Positive.
+        Standard error of the value's difference from the guess, in cells: for a share, in rows. Positive.
     ln_beta : float
         Logarithm of the failure probability of the whole conversation, below 0.
     check_share : float, default=0.1
@@ -270,7 +270,7 @@ class PlannedCells:
     """Expected half-widths of the last of k winners.
 
     Every method takes a function of ``ln delta`` and of half a cell, in standard errors of a guess (0 where
-    the value itself is told), that returns the half-width of an interval at this level.
+    the value itself is released), that returns the half-width of an interval at this level.
 
     Parameters
     ----------

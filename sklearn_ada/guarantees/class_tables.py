@@ -91,15 +91,15 @@ the others being halved. In one dimension this is Chernoff's bound. Two interval
 delta/2, whose opposite corners are an interval as well, are a tenth to a sixth wider.
 
 *A ratio of two counts* (`ratio_interval`), such as precision, needs no more than these. Of n independent
-records H are hits and N >= H count in the denominator; ``r = E[H] / E[N]`` is the population value. *Given* N
-the hits are binomial only if all records follow one law, which they do not at a fixed class mix, so what is
+rows H are hits and N >= H count in the denominator; ``r = E[H] / E[N]`` is the population value. *Given* N
+the hits are binomial only if all rows follow one law, which they do not at a fixed class mix, so what is
 used here does not condition on N.
 
-Theorem. For independent records, not necessarily of one law, and any fixed l, of either sign,
+Theorem. For independent rows, not necessarily of one law, and any fixed l, of either sign,
 
 .. math:: E \exp(l H - N \ln(1 - r + r e^l)) \le 1.
 
-Proof. Let record i be in the denominator with probability ``d_i`` and a hit with probability ``h_i``, and
+Proof. Let row i be in the denominator with probability ``d_i`` and a hit with probability ``h_i``, and
 ``z = 1 - r + r e^l``. Its factor of the expectation is ``1 + h_i (e^l - 1)/z + d_i (1/z - 1)``. By the
 inequality of the means the product is at most the n-th power of the mean factor, in which the sums
 ``r sum d_i`` and ``sum d_i`` stand for those of h_i and d_i: ``r (e^l - 1)/z + 1/z - 1 = 0``, so it is 1.
@@ -189,9 +189,9 @@ def ratio_interval(
     Parameters
     ----------
     low_share, high_share : float
-        The share H / N is known to be in ``[low_share, high_share]``, within [0, 1].
+        The share H / N lies in ``[low_share, high_share]``, within [0, 1].
     size : float
-        A denominator that N is known not to be below, positive.
+        A lower bound of the denominator N, positive.
     ln_delta : float
         Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
     expected_share, expected_size : float
@@ -576,7 +576,7 @@ class _Rows:
     def ends(self, terms: Terms, ln_level: float, bracket: Interval) -> Interval:
         """Return both ends of a ratio of means, each at the level given.
 
-        No denominator is negative. The ratio is known to be in the bracket.
+        No denominator is negative, and the ratio is in the bracket.
         """
         low = self.low_end(terms, ln_level, bracket)
         return low, -self.low_end((-terms[0], terms[1]), ln_level, (-bracket[1], -bracket[0]))
@@ -601,7 +601,7 @@ class _Rows:
         centred = numerator - centres[:, None]
         within = (laws * np.square(gains - means[:, None])).sum(axis=1)
         variance = float(sizes @ within) / n
-        # Ratios that the test will have to tell apart are about so far from the one foreseen.
+        # Ratios between which the test has to decide are about so far from the one foreseen.
         reach = math.sqrt(-2.0 * variance * ln_level / n) * n / bottom if bottom > 0.0 else 0.0
         largest = min(ratio + reach, bracket[1])
         most_lost = max(float(np.max(largest * denominator - centred)), 1e-9)

@@ -1,15 +1,15 @@
-"""The theorem of description length: what was said about the holdout is all that an analyst can exploit.
+"""The theorem of description length: only what was released about a holdout can be exploited.
 
 The *description length* of a conversation is the number of nats (``-ln`` of a probability) that a code, fixed
 before each answer, needs for all that was revealed.
 
 Theorem (description length; the prefix-code form of Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, NIPS
-2015; Guess-and-Check of Rogers et al., AISTATS 2020, is the case of a two-part code). Let a code fix,
-before each answer, a sub-probability p over everything that could be revealed, let L be the sum of
-``-ln p`` over all answers revealed so far, and give each question, when asked, a weight pi such that along
-every path the weights sum to at most 1. Then with probability at least ``1 - beta``, for all questions at
-once, the fixed-question interval at ``delta = beta * pi * exp(-L)`` holds, with L as it was before the
-question's own answer.
+2015; Guess-and-Check of Rogers et al., AISTATS 2020, is the case of a two-part code). Let a code fix, before
+each answer, a sub-probability p over everything that could be revealed, let L be the sum of ``-ln p`` over
+all answers revealed so far, and give each question, when asked, a stake pi such that along every path the
+stakes sum to at most 1. Then with probability at least ``1 - beta``, for all questions at once, the
+fixed-question interval at ``delta = beta * pi * exp(-L)`` holds, with L as it was before the question's own
+answer.
 
 Proof. Fix all randomness other than the holdout. The conversation is a tree whose nodes are transcripts,
 and each node fixes a question before the holdout is seen. Give node v the failure probability
@@ -21,31 +21,31 @@ What was asked and is still sealed keeps the level of its asking (`question_inte
 that are locked when their round opens (`locked_ln_delta`). Models that are declared before the first answer
 have a failure probability whatever is revealed later (`ln_declared`).
 
-*Two theorems about one conversation.* Description length (with sealed answers) has the share s1 of beta, the
-transcript theorem of `sklearn_ada.guarantees.transcript` the share s2, fixed before the first answer,
+*Two theorems about one conversation.* Description length (with sealed answers) has the part s1 of beta, the
+transcript theorem of `sklearn_ada.guarantees.transcript` the part s2, fixed before the first answer,
 ``s1 + s2 <= 1``. By the union bound both hold with probability at least ``1 - beta``, so both intervals of a
 question do, and their `intersection`. The same is true of several intervals by one theorem, such as that of
 an asking and that of a later final: each has its own delta, which are never added.
 
-*Weights* share one failure probability out among the questions. They need only sum to at most 1 along every
-path, and a weight may depend on all that was answered before.
+*Stakes* divide one failure probability among the questions. They need only sum to at most 1 along every path,
+and a stake may depend on all that was answered before. Parameters and functions call them ``weight``.
 
 *One purse*, without a horizon (`Purse`). A purse begins with 1, and whatever is asked takes a fraction, fixed
-before its answer, of what is left: then no order of questions, rounds and finals can take more than 1. A
-purse is never empty, but weights become too small to be of use; at a weight of 0 an interval is the whole
+before its answer, of what is left: then no order of questions, rounds and published values can take more than
+1. A purse is never empty, but stakes become too small to be of use; at a stake of 0 an interval is the whole
 range (`sklearn_ada.guarantees.question_interval`).
 
-The default of questions and rounds is made for an unknown number of them. Let ``u_j = 1/ln(e + j - 1) -
-1/ln(e + j)``, j = 1, 2, ...; the sum of the first m is ``1 - 1/ln(e + m)``, telescoping, and it falls hardly
-faster than 1/j. The j-th that takes from the purse takes ``.3 u_j``, a round of G questions as much as one
-question, while nothing else has been taken. Seven tenths so stay for a *final*, the one exact answer that is
-published, however many questions came before; a final takes .95 of what is left, and what follows it goes on
-with the rest in the same proportions.
+The default of questions and rounds is made for an unknown number of them. Let
+``u_j = 1/ln(e + j - 1) - 1/ln(e + j)``, j = 1, 2, ...; the sum of the first m is ``1 - 1/ln(e + m)``,
+telescoping, and it falls hardly faster than 1/j. The j-th that takes from the purse takes ``.3 u_j``, a round
+of G questions as much as one question, while nothing else has been taken. Seven tenths so stay for a *final*,
+the one exact answer that is published, however many questions came before. It takes .95 of what is left, and
+later questions share the rest in the same proportions.
 
-*Two purposes* (`round_weight`, `ln_share`). Where answers are exact, beta is shared by *checks* (coarse and
-cheap) and *certifies* (fine). Within a purpose, question j gets a weight pi_j, and the weights of all
+*Two purposes* (`round_weight`, `ln_share`). Where answers are exact, beta is divided between *checks* (coarse
+and cheap) and *certifies* (fine). Within a purpose, question j gets a stake pi_j, and the stakes of all
 questions that can ever be asked sum to at most 1. A *round* is a set of G questions fixed before any of their
-answers is seen: each has a G-th of the weight of its round.
+answers is seen: each has a G-th of the stake of its round.
 """
 
 from __future__ import annotations
@@ -88,12 +88,12 @@ SEALED_SHARE = 0.8
 """s1, of what is certified or unsealed: description length."""
 
 TRANSCRIPT_SHARE = 0.2
-"""s2, of what is said meanwhile: the transcript as a test."""
+"""s2, of what is released meanwhile: the transcript as a test."""
 EXPLORING = 0.3
 """Part of the purse that all questions and rounds share, however many there will be."""
 
 FINAL = 0.95
-"""Part of what is left that a final takes: .05 nats less than all of it."""
+"""Part of what is left that a published value takes: .05 nats less than all of it."""
 
 AT_ONCE = 0.8
 """Part of the purse that a first exact answer at once takes: most searches end with one, and nothing else."""
@@ -104,15 +104,15 @@ LOCKING = 0.1
 PURPOSES = ("check", "certify")
 
 CHECK_SHARE = 0.1
-"""Part of the failure probability that belongs to checks, unless the user says another."""
+"""Part of the failure probability that belongs to checks, by default."""
 
 FIRST_CERTIFY = 0.8
-"""Weight of the first certify: most searches end with one."""
+"""Stake of the first certify: most searches end with one."""
 
 EXPECTED_CHECKS = 0.8
-"""Weight of all checks that were expected; the rest is for those beyond."""
+"""Stakes of all checks that were expected; the rest is for those beyond."""
 
-_FIRST = 0.9  # weight of the candidate of rank 1
+_FIRST = 0.9  # part of its round's stake that rank 1 has
 
 
 @checked(ln_beta="< 0", weight="(0, 1]", nats=">= 0")
@@ -122,9 +122,9 @@ def ln_delta(ln_beta: float, weight: float, nats: float) -> float:
     Parameters
     ----------
     ln_beta : float
-        Logarithm of the failure probability of the whole conversation (or of a purpose's share of it).
+        Logarithm of the failure probability of the whole conversation, or of its part for a purpose.
     weight : float
-        The question's weight pi, in (0, 1].
+        The question's stake pi, in (0, 1].
     nats : float
         L, everything revealed before this question or its round.
 
@@ -151,13 +151,13 @@ def question_interval(
     question asked, ``q_v(D)`` lies in the fixed-question interval around ``q_v(S)`` at delta_v, *whether and
     whenever* ``q_v(S)`` *is released, and however finely*: a cell of it now, all of it later, or never.
 
-    Proof. Fix all randomness but the records, so that transcripts form a tree; unsealing an earlier value is
-    one of its answers, with its price. The node that asks v fixes the functional, the interval's procedure
-    and delta_v, before any record is seen. Its bad event, that the interval around ``q_v(S)`` misses
-    ``q_v(D)``, is about all records and not about what is said at v, and it has probability at most delta_v.
-    Summed over all nodes this is at most ``beta s1`` times the sum of ``pi(v) prod p(answers on the path to
-    v)``. That sum is at most 1: by induction from the leaves, a node with weight ``w`` left has at most ``w``
-    times its path's probability below it, as the code is a sub-probability and no path's weights exceed what
+    Proof. Fix all randomness but the rows, so that transcripts form a tree; unsealing an earlier value is one
+    of its answers, with its price. The node that asks v fixes the functional, the interval's procedure and
+    delta_v, before any row is seen. Its bad event, that the interval around ``q_v(S)`` misses ``q_v(D)``, is
+    about all rows and not about what is released at v, and it has probability at most delta_v. Summed over
+    all nodes this is at most ``beta s1`` times the sum of ``pi(v) prod p(answers on the path to v)``. That
+    sum is at most 1: by induction from the leaves, a node with ``w`` left in the purse has at most ``w``
+    times its path's probability below it, as the code is a sub-probability and no path's stakes exceed what
     is left. Union bound; the questions that were asked are among the nodes.
 
     What must be fixed when a question is asked: the functional, the procedure of its interval with all its
@@ -169,18 +169,18 @@ def question_interval(
     Parameters
     ----------
     low_count, high_count, n : int
-        What is known of the count, and the number of records.
+        Ends of the cell in which the count lies (the count twice if it is unsealed), and the number of rows.
     ln_beta : float
-        Logarithm of the share of the failure probability that belongs to this theorem, ``beta s1``.
+        Logarithm of the part of the failure probability that belongs to this theorem, ``beta s1``.
     weight : float
-        The question's weight pi, in [0, 1]; nothing is certified at 0, when the purse was exhausted.
+        The question's stake pi, in [0, 1]; nothing is certified at 0, when the purse was exhausted.
     nats : float
-        L before the question or its round, at least 0, which nothing said later changes.
+        L before the question or its round, at least 0; later answers do not change it.
 
     Returns
     -------
     low, high : float
-        The whole range (0, 1) at a weight of 0.
+        The whole range (0, 1) at a stake of 0.
 
     Raises
     ------
@@ -207,13 +207,13 @@ def locked_ln_delta(ln_beta: float, weight: float, rank: int, nats: float) -> fl
     Surprises in their own round cost locked candidates nothing.
 
     Theorem. The candidates of a search, their recipes of refitting and the tuning of their tests are fixed
-    when the round opens; each then has one model, a function of the training rows. Reserve the weight pi at
-    that moment, and give the first refit of the candidate of rank i the failure probability ``delta_i = beta
-    s1 pi w_i exp(-L)``, with the L *before* the round and weights w that sum to at most 1, by a ranking that
-    is public (validation scores). Then the fixed-question interval of whichever is kept holds at its delta_i,
-    by whatever rule it is selected.
+    when the round opens; each then has one model, a function of the training rows. Reserve the stake pi at
+    that moment, and give the first refit of the candidate of rank i the failure probability
+    ``delta_i = beta s1 pi w_i exp(-L)``, with the L *before* the round and parts w that sum to at most 1, by
+    a ranking that is public (validation scores). Then the fixed-question interval of whichever is kept holds
+    at its delta_i, by whatever rule it is selected.
 
-    Proof. All refits are questions fixed at the node that opens the round, asked there with weights that sum
+    Proof. All refits are questions fixed at the node that opens the round, asked there with stakes that sum
     to at most pi: the theorem of `question_interval` for sealed answers, of which some are never computed.
 
     Covered: the first refit that is run for a candidate, whatever coins it throws, even if it fails. Not
@@ -223,7 +223,7 @@ def locked_ln_delta(ln_beta: float, weight: float, rank: int, nats: float) -> fl
     Parameters
     ----------
     ln_beta : float
-        Logarithm of the share of the failure probability that belongs to description length, ``beta s1``.
+        Logarithm of the part of the failure probability that belongs to description length, ``beta s1``.
     weight : float
         pi, what the round reserved when it opened, in (0, 1].
     rank : int
@@ -276,7 +276,7 @@ def planned_ln_deltas(
     check_share : float
         Part of beta that belongs to checks, in (0, 1).
     expected_questions : int or None
-        About how many are expected; None where nobody says.
+        About how many are expected; None if that is open.
 
     Examples
     --------
@@ -297,7 +297,7 @@ def planned_questions(expected_questions: int | None) -> int:
     Parameters
     ----------
     expected_questions : int or None
-        About how many are expected; None where nobody says.
+        About how many are expected; None if that is open.
 
     Examples
     --------
@@ -317,7 +317,7 @@ def class_count_nats(n: int, n_classes: int) -> float:
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_classes : int
         The C.
 
@@ -438,7 +438,7 @@ def rank_weight(rank: int) -> float:
 
 @checked(j="count")
 def log_weight(j: int) -> float:
-    """Return ``u_j = 1/ln(e + j - 1) - 1/ln(e + j)``: weights that sum to 1 and need no horizon.
+    """Return ``u_j = 1/ln(e + j - 1) - 1/ln(e + j)``: stakes that sum to 1 and need no horizon.
 
     More than ``1/(j (j + 1))`` from j = 5 on.
 
@@ -459,14 +459,14 @@ def log_weight(j: int) -> float:
 @dataclass(frozen=True)
 @checked_fields(left="[0, 1]", taken="integer >= 0")
 class Purse:
-    """What is left of the weights of a conversation; every method returns a weight and the purse after it.
+    """What is left for a conversation's stakes; methods return a stake and the purse after it.
 
     Parameters
     ----------
     left : float, default=1.0
-        The weight that nobody has taken, in [0, 1].
+        The part that nobody has taken, in [0, 1].
     taken : int, default=0
-        How many questions, rounds and finals have taken from it.
+        How many questions, rounds and published values have taken from it.
 
     Examples
     --------
@@ -481,7 +481,7 @@ class Purse:
     taken: int = 0
 
     def question(self) -> tuple[float, Self]:
-        """Take what one question gets by default: ``.3 u_j`` if no final came before it."""
+        """Take what one question gets by default: ``.3 u_j`` if nothing was published before."""
         j = self.taken + 1
         return self.take(EXPLORING * plain(log_weight)(j) / _unspent(j))
 

@@ -6,10 +6,10 @@ be, for plans. Those that are made for one metric, such as F-beta or R^2, are in
 `sklearn_ada.guarantees.bets`.
 
 Each function takes ``ln_delta``, the natural logarithm of the failure probability, so that a certificate can
-be asked for delta = e^-2000. Each side of an interval gets ``delta / 2``. An answer that is known only up to
-a cell passes both ends of the cell; an exact answer passes the same value twice. Ends are rounded outwards,
-so nothing returned is narrower than the truth. Beyond some 740 nats a binomial tail is smaller than any
-float, so it is computed by its logarithm there.
+be asked for delta = e^-2000. Each side of an interval gets ``delta / 2``. An answer of which only the cell
+was released passes both ends of the cell; an exact answer passes the same value twice. Ends are rounded
+outwards, so nothing returned is narrower than the truth. Beyond some 740 nats a binomial tail is smaller than
+any float, so it is computed by its logarithm there.
 
 A weighted mean, or a mean over classes, counts as some number of independent terms in Hoeffding's and
 Chernoff's intervals: `class_mean_size`, `averaged_auc_size`, `kish_size` and `bounded_weight_size` say how
@@ -71,8 +71,8 @@ _AS_GOOD_FROM = 700.0  # nats from which Chernoff's bound is as good
 def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) -> Interval:
     """Return an interval for p that misses with probability at most delta.
 
-    The count S of successes among n independent 0/1 losses is known to lie in
-    ``[low_count, high_count]``; p is the mean of the success probabilities, which need not be equal.
+    The count S of successes among n independent 0/1 losses lies in ``[low_count, high_count]``; p is the mean
+    of the success probabilities, which need not be equal.
 
     Source: Clopper, Pearson (1934); for unequal probabilities Hoeffding (1956, Theorem 4), whose domination
     of the tail fails for a single success, where the union bound ``P[S >= 1] <= n p`` is used instead.
@@ -82,7 +82,7 @@ def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) ->
     low_count, high_count : int
         ``0 <= low_count <= high_count <= n``.
     n : int
-        Number of records, at least 1.
+        Number of rows, at least 1.
     ln_delta : float
         Logarithm of the failure probability, at most 0. A delta above 1/2 is treated as 1/2.
 
@@ -156,7 +156,7 @@ def chernoff_kl(
     Parameters
     ----------
     low_value, high_value : float
-        Ends of what is known of the empirical mean, inside ``range``.
+        The mean of the rows lies between them, inside ``range``.
     size : float
         Number of independent terms, positive.
     ln_delta : float
@@ -202,7 +202,7 @@ def bentkus(
     Parameters
     ----------
     low_value, high_value : float
-        Ends of what is known of the empirical mean, inside ``range``.
+        The mean of the rows lies between them, inside ``range``.
     size : int
         Number n of independent terms.
     ln_delta : float
@@ -235,17 +235,17 @@ def hoeffding(
     """Return Hoeffding's interval for the mean of independent terms.
 
     It misses with probability at most delta. What ``size`` is for a mean that is not a plain mean over n
-    records (whose docstrings have the proofs):
+    rows (whose docstrings have the proofs):
 
     - balanced accuracy and macro recall: ``class_mean_size(counts)``, which is ``C^2 / sum_c (1/n_c)``;
-    - a mean at known weights: ``kish_size(weights)``, which is ``W^2 / sum w^2``;
+    - a mean at fixed weights: ``kish_size(weights)``, which is ``W^2 / sum w^2``;
     - the population's weighted mean ``E[wX] / E[w]``: ``bounded_weight_size(n, mean_weight, b)``, which makes
       the half-width ``(b / mean_weight) sqrt(ln(2/delta) / (2n))``.
 
     Parameters
     ----------
     low_value, high_value : float
-        Ends of what is known of the empirical mean, inside ``range``.
+        The mean of the rows lies between them, inside ``range``.
     size : float
         Number of independent terms, positive.
     ln_delta : float
@@ -309,7 +309,7 @@ def empirical_bernstein(
     Parameters
     ----------
     low, high : float
-        The mean of the scores is known to lie in ``[low, high]``, within ``bounds``.
+        The mean of the scores lies in ``[low, high]``, within ``bounds``.
     variance : float
         Upper bound on their unbiased sample variance, in squared units of the scores, at least 0.
     n : int
@@ -370,13 +370,13 @@ def bounded_weights_kl(
     Parameters
     ----------
     low_value, high_value : float
-        Ends of what is known of the weighted mean, inside ``range``.
+        The weighted mean of the rows lies between them, inside ``range``.
     n : int
         Number of independent terms.
     mean_weight : float
         Their mean weight or less, in (0, weight_bound].
     weight_bound : float
-        What no weight of the population exceeds, known without the sample.
+        What no weight of the population exceeds, fixed without the sample.
     ln_delta : float
         Logarithm of the failure probability, at most 0.
     range : tuple of float, default=(0, 1)
@@ -415,7 +415,7 @@ def fixed_shares_kl(
     Parameters
     ----------
     low_value, high_value : float
-        Ends of what is known of the mean at these shares, inside ``range``.
+        The mean of the rows at these shares lies between them, inside ``range``.
     n : int
         Number of independent terms.
     largest_share : float
@@ -466,7 +466,7 @@ def class_mean_size(class_counts: tuple[int, ...]) -> float:
 def averaged_auc_size(class_counts: tuple[int, ...], *, pairs: bool, weighted: bool = False) -> float:
     """Return the size, for Hoeffding, of an AUC averaged over classes or pairs.
 
-    The larger of two, given the labels. Another score of one record of class k moves the average by at most
+    The larger of two, given the labels. Another score of one row of class k moves the average by at most
     ``c_k``, so by McDiarmid's inequality it is off its expectation by t with probability at most
     ``exp(-2 t^2 / sum_k n_k c_k^2)`` on each side: the size is ``1 / sum_k n_k c_k^2``. (The AUC of k against
     the rest is moved by ``1 / n_k``, that of j against the rest by ``1 / (n - n_j)``, that of j and k by
@@ -483,12 +483,12 @@ def averaged_auc_size(class_counts: tuple[int, ...], *, pairs: bool, weighted: b
     pairs : bool
         Whether pairs of classes are averaged ("ovo"), not each class against the rest ("ovr").
     weighted : bool, default=False
-        Whether by how many records they have, as scikit-learn's "_weighted"; else they count alike.
+        Whether by how many rows they have, as scikit-learn's "_weighted"; else they count alike.
 
     Raises
     ------
     ValueError
-        If there are fewer than two classes, or one without records.
+        If there are fewer than two classes, or one without rows.
 
     Examples
     --------
@@ -515,7 +515,7 @@ def averaged_auc_size(class_counts: tuple[int, ...], *, pairs: bool, weighted: b
 
 
 def kish_size(weights: ArrayLike) -> float:
-    """Return ``W^2 / sum w^2``: the size, for Hoeffding, of a mean with known weights.
+    """Return ``W^2 / sum w^2``: the size, for Hoeffding, of a mean with fixed weights.
 
     For independent terms ``X_u`` of one range and *fixed* weights the interval holds for the mean of
     ``sum w_u X_u / W`` at these weights. It does not hold for the population's ``E[wX]/E[w]`` when the
@@ -556,7 +556,7 @@ def bounded_weight_size(n: int, mean_weight: float, weight_bound: float) -> floa
     mean_weight : float
         Observed mean of their weights (or less), in (0, weight_bound].
     weight_bound : float
-        What no weight of the population exceeds, known without the sample.
+        What no weight of the population exceeds, fixed without the sample.
 
     Examples
     --------
@@ -578,7 +578,7 @@ def wilson_deviation(value: float, size: float) -> float:
     value : float
         The share seen, in [0, 1].
     size : float
-        How many records it is the mean of, positive.
+        How many rows it is the mean of, positive.
 
     Returns
     -------
@@ -611,13 +611,13 @@ def expected_half_width(
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     ln_delta : float
         Logarithm of the question's failure probability, at most 0; above 1/2 it is treated as 1/2.
     expected_value : float or None, default=None
         p, in (0, 1).
     reach : float, default=0.0
-        The answer is known up to this much on either side (half a cell), at least 0.
+        How far the value may be from the answer (half a cell), at least 0.
 
     Returns
     -------
@@ -659,18 +659,18 @@ def difference_half_width(n: int, ln_delta: float, disagreement: float) -> float
     ``D <= 1``. Hence ``E e^(s (D - mu)) <= exp(-s mu) (1 + s mu + d (e^s - 1 - s)) <= exp(d (e^s - 1 - s))``.
     Markov's inequality at ``s = ln(1 + t/d)`` is the claim. QED
 
-    The difference of two models' 0/1 scores of a record is -1, 0 or 1, and 0 wherever both say the same: its
-    second moment is at most the share of records of which they say different things.
+    The difference of two models' 0/1 scores of a row is -1, 0 or 1, and 0 wherever both say the same: its
+    second moment is at most the share of rows of which they say different things.
 
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     ln_delta : float
         Logarithm of the question's failure probability, at most 0; half of it is each side's.
     disagreement : float
-        Largest share of the population of which the models say different things, in (0, 1]. Rows without
-        labels tell about how large it is.
+        Largest share of the population of which the models say different things, in (0, 1]. It can be
+        estimated from rows without labels.
 
     Returns
     -------
@@ -747,7 +747,7 @@ def check_range(bounds: Interval, owner: str) -> Interval:
 
 
 def to_unit(low: float, high: float, bottom: float, top: float, owner: str) -> Interval:
-    """Return what is known of a value, rescaled from ``[bottom, top]`` to [0, 1]."""
+    """Return both ends of a value, rescaled from ``[bottom, top]`` to [0, 1]."""
     low = check_real(low, "low_value", owner, low=bottom, high=top, closed="both")
     high = check_real(high, "high_value", owner, low=low, high=top, closed="both")
     width = top - bottom

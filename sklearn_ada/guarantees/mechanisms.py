@@ -1,7 +1,7 @@
 """What mechanisms with a memory reach: Thresholdout, private multiplicative weights, verification; a learner.
 
 *Multiplicative weights.* `sklearn_ada.mechanisms.PrivateMultiplicativeWeights` answers each of k mean
-questions within alpha of the n records, except with some probability b that falls with n. Its conversation
+questions within alpha of the n rows, except with some probability b that falls with n. Its conversation
 costs, for each correction that there may be, one run of AboveThreshold and one answer with Laplace noise.
 Answers and questions are in [0, 1], so the mean of the largest error on any event of probability beta is at
 most ``alpha + b/beta``, and Theorem 2 of `sklearn_ada.guarantees.transfer` adds the gap of that cost
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 _BETA = real(high=-LN_2, closed="high")
-_STEP = 1.01  # between the numbers of records tried for multiplicative weights
+_STEP = 1.01  # between the numbers of rows tried for multiplicative weights
 
 
 class ThresholdoutBound(NamedTuple):
@@ -104,7 +104,7 @@ def thresholdout_direct(
     Parameters
     ----------
     n : int
-        Number of records; questions are means of values in [0, 1].
+        Number of rows; questions are means of values in [0, 1].
     n_questions : int
         k, at least 1, fixed in advance.
     max_hits : int
@@ -146,7 +146,7 @@ def thresholdout_direct(
         gap = zcdp_gap(thresholdout_zcdp(1e-4, max_hits), ln_beta) * 1e4 / n
         centre = 0.5 * math.log(gap / noise)
         best = best_scale(half_width, centre - 2.0, centre + 2.0, xatol=1e-3)
-        # On few records hardly any noise is best: the gap is 1 then, and nothing else is lost.
+        # On few rows hardly any noise is best: the gap is 1 then, and nothing else is lost.
         noise_scale = min(best, 1e-9 / noise, key=half_width)
     return ThresholdoutBound(half_width(noise_scale), noise_scale)
 
@@ -191,7 +191,7 @@ def multiplicative_weights_direct(
 ) -> MultiplicativeWeightsBound:
     """Return how close private multiplicative weights come to the population, k answers at once.
 
-    For adaptively chosen means of values in [0, 1] on independent records of one law over a finite universe.
+    For adaptively chosen means of values in [0, 1] on independent rows of one law over a finite universe.
 
     Source: Feldman, Steinke (2017), Theorem 5.3 (Bassily et al. 2016, Corollary 6.3), with constants, and the
     gap of this package's direct transfer; the module's text proves it.
@@ -199,13 +199,13 @@ def multiplicative_weights_direct(
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1, fixed in advance.
     ln_beta : float
         Logarithm of the failure probability, at most that of 1/2.
     universe_size : int
-        How many different records are possible, at least 2.
+        How many different rows are possible, at least 2.
     alpha, epsilon : float, optional
         Settings of the mechanism, both or none; by default about the best.
 
@@ -237,7 +237,7 @@ def multiplicative_weights_direct(
 def multiplicative_weights_records(
     n_questions: int, half_width: float, *, universe_size: int, beta: float
 ) -> int:
-    """Return how many records private multiplicative weights needs for k answers within a half-width.
+    """Return how many rows private multiplicative weights needs for k answers within a half-width.
 
     Source: Feldman, Steinke (2017), Theorem 5.3, whose constants are not stated; those are of
     `multiplicative_weights_direct`.
@@ -249,19 +249,19 @@ def multiplicative_weights_records(
     half_width : float
         Wanted for all answers at once, in (0, 1).
     universe_size : int
-        How many different records are possible, at least 2.
+        How many different rows are possible, at least 2.
     beta : float
         Failure probability, in (0, 1/2].
 
     Returns
     -------
     int
-        A number of records that is enough, at most one in a hundred above the least.
+        A number of rows that is enough, at most one in a hundred above the least.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, or no reasonable number of records is enough.
+        If a parameter is out of range, or no reasonable number of rows is enough.
 
     Examples
     --------
@@ -474,7 +474,7 @@ def private_learner_sample_size(n_hypotheses: int, alpha: float, epsilon: float,
     Returns
     -------
     int
-        Number of records.
+        Number of rows.
 
     Raises
     ------
@@ -516,7 +516,7 @@ def _noise(k: int, size: int, alpha: float, ln_failure: float) -> float:
 
 
 def _half_width(n: int, k: int, ln_beta: float, size: int, alpha: float, epsilon: float) -> float:
-    """Return the sum of accuracy on the records, its failure, and the gap."""
+    """Return the sum of accuracy on the rows, its failure, and the gap."""
     # `multiplicative_weights_sample_size`, solved for the failure probability.
     ln_failure = (_noise(k, size, alpha, 0.0) - n * alpha * epsilon / 4.0) / 6.0
     corrections = most_updates(size, alpha) + 1

@@ -4,9 +4,9 @@ The holdout is cut once into m disjoint subsamples, independent draws from a law
 them. The median is answered exactly, or drawn privately. A *level* l means: the answer v is in the ``(l, 1 -
 l)`` quantile interval of phi's law, ``P[phi <= v] >= l`` and ``P[phi >= v] >= l``. Level 0 is vacuous.
 
-*Exact medians* (`quantile_interval`), by description length. An answer v whose rank is known up to an error
-speaks of the population law of phi by the tail of a binomial at one fixed threshold, so no uniform bound is
-needed, and the ends are Clopper-Pearson's.
+*Exact medians* (`quantile_interval`), by description length. An answer v whose rank is off by at most an
+error speaks of the population law of phi by the tail of a binomial at one fixed threshold, so no uniform
+bound is needed, and the ends are Clopper-Pearson's.
 
 *Stable medians* are drawn: phi is rounded to a finite grid T and truncated to its range, and v is drawn by
 the exponential mechanism with weights ``exp(-epsilon max(#{phi < v}, #{phi > v})/2)`` (Feldman, Steinke,
@@ -31,7 +31,7 @@ by a union bound ``a = (2/(epsilon m)) (ln(k |T|/beta) + 1)``. The parameter of 
 numerically: any gives a valid certificate, so an inexact search costs width and never validity.
 
 The theorems of the paper need far more subsamples; they are here under their numbers. In them the subsamples
-are the records of a conversation that is (epsilon, delta)-DP with respect to replacing one subsample, D is
+are the rows of a conversation that is (epsilon, delta)-DP with respect to replacing one subsample, D is
 the law of a subsample, ``D[phi]`` the mean of phi and ``mad`` its mean absolute deviation.
 """
 
@@ -90,7 +90,7 @@ def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> 
     """Return levels (l, 1 - l): the answer is between the quantiles of phi at these levels.
 
     If at most ``(1/2 + rank_error) m`` of the m values are below v and as many above it, then, except with
-    probability delta, ``P[phi <= v] >= l`` and ``P[phi >= v] >= l``. With ``l = 0`` nothing is said.
+    probability delta, ``P[phi <= v] >= l`` and ``P[phi >= v] >= l``. ``l = 0`` is vacuous.
 
     Proof of one side: let A be the union of ``{phi <= w}`` over all w with ``P[phi <= w] < l``; then
     ``P(A) <= l`` and A is fixed. If ``P[phi <= v] < l``, at least ``(1/2 - rank_error) m`` of the values are
@@ -148,7 +148,7 @@ def median_ranks(n: int, ln_delta: float) -> tuple[int, int]:
     (0, 6)
     """
     side = ln_side(ln_delta) - OUTWARDS
-    if side < -LOG_TAIL_FROM:  # smaller than floats tell: by Hoeffding's bound of the tail
+    if side < -LOG_TAIL_FROM:  # smaller than any float: by Hoeffding's bound of the tail
         low = max(math.floor(n / 2.0 - math.sqrt(-n * side / 2.0)) + 1, 0)
         return low, n + 1 - low
     low = largest_integer(lambda r: bool(binom.logcdf(r - 1, n, 0.5) <= side), n // 2)

@@ -82,14 +82,14 @@ class GaussianBound:
 def gaussian_direct(
     n: int, n_questions: int, ln_beta: float, *, noise_scale: float | None = None
 ) -> GaussianBound:
-    """Return the sharpest bound known here: Theorem 2 of `sklearn_ada.guarantees.transfer`.
+    """Return the sharpest of these bounds: Theorem 2 of `sklearn_ada.guarantees.transfer`.
 
     The mean of the worst beta-tail of the noise plus the gap of mu-GDP at beta. Answers need no clipping.
 
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1, fixed in advance.
     ln_beta : float
@@ -138,7 +138,7 @@ def gaussian_jung(
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1, fixed in advance.
     ln_beta : float
@@ -197,7 +197,7 @@ def gaussian_bassily(n: int, n_questions: int, ln_beta: float) -> GaussianBound:
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1, fixed in advance.
     ln_beta : float
@@ -247,7 +247,7 @@ def gaussian_rogers(
 ) -> GaussianBound:
     """Return the mutual information bound of Rogers et al. (AISTATS 2020), after Russo, Zou (2016).
 
-    With ``rho = 1/(2 n^2 sigma^2)`` per answer the conversation tells at most ``rho k n`` nats about the
+    With ``rho = 1/(2 n^2 sigma^2)`` per answer the conversation reveals at most ``rho k n`` nats about the
     holdout, and except with probability beta all answers are within::
 
         sqrt(min over l in (0, 1) of (2 rho k n - ln(1 - l))/l / (2 n beta)) + (1/n) sqrt(ln(4k/beta)/rho)
@@ -258,7 +258,7 @@ def gaussian_rogers(
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1, fixed in advance.
     ln_beta : float
@@ -340,7 +340,7 @@ class LaplacePlan(NamedTuple):
     Attributes
     ----------
     n : int
-        Number of records.
+        Number of rows.
     epsilon : float
         Privacy parameter of each answer: the noise has the scale ``1/(n epsilon)``.
     """
@@ -371,12 +371,12 @@ def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
     Returns
     -------
     LaplacePlan
-        Number of records and privacy parameter of each answer.
+        Number of rows and privacy parameter of each answer.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, or no reasonable number of records is enough.
+        If a parameter is out of range, or no reasonable number of rows is enough.
 
     Examples
     --------
@@ -402,7 +402,7 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     n_questions : int
         k, at least 1, fixed in advance.
     beta : float

@@ -1,8 +1,8 @@
-r"""The transcript as a test: what was said, and how likely the code took it to be, excludes populations.
+r"""The transcript as a test: released answers, and their prices, exclude populations.
 
 Universal inference compares a probability fixed in advance with the likelihood of what was seen. Here what
 was seen is the whole conversation with a holdout, and the probability that of its code, so the price of an
-answer itself takes the place of weights, of a horizon and of the size of a round: no answer is much less
+answer itself takes the place of stakes, of a horizon and of the size of a round: no answer is much less
 likely, under the truth, than its code took it to be.
 
 Setting. Records are drawn from a law D. Before every answer a code fixes a sub-probability p over everything
@@ -15,28 +15,28 @@ conversation as the statistic). Let b be in (0, 1). With probability at least ``
 
     P_D(the symbols released for question j) > b exp(-L_j),
 
-where the left side is the probability, under the law D of the records, that the functional of question j,
+where the left side is the probability, under the law D of the rows, that the functional of question j,
 taken as fixed in advance, leads to these symbols. So *every* upper bound of that probability as a function of
 the parameter may be inverted at the level ``b exp(-L_j)``: the tail from the lower edge of the released cell
 and that from its upper edge, *each* at this level, and the probability of the cell itself; all of them
 together, as they follow from one event.
 
-Proof. Fix all randomness but the records (the analyst's and the mechanism's), so that transcripts form a
+Proof. Fix all randomness but the rows (the analyst's and the mechanism's), so that transcripts form a
 tree. Let ``P(v)`` be the probability under D that the conversation begins with v, and ``p(v) = exp(-L)`` the
 product of the code's probabilities along it. On the conversation, ``X_j = p(v_j) / P(v_j)`` is well defined
 (what happened has positive probability) and ``X_0 = 1``. Given v_j, the next answer is a with probability
 ``P(v_j a) / P(v_j)``, so the mean of ``X_(j+1)`` is the sum of ``p(v_j a) / P(v_j)`` over the answers that
 are possible under D, at most ``p(v_j) / P(v_j) = X_j``: a nonnegative supermartingale. By Ville's inequality
 some ``X_j`` reaches 1/b with probability at most b; otherwise ``P(v_j) > b p(v_j)`` for all j. Last, the
-conversation can only begin with v_j if the functional that v_(j-1) fixes for question j has, on the records,
+conversation can only begin with v_j if the functional that v_(j-1) fixes for question j has, on the rows,
 a value that leads to the symbols released: ``P(v_j) <= P_D(these symbols)``. Averaging over the randomness
 that was fixed keeps b.
 
-No weight, no horizon, no size of a round and no ln 2 for two sides enter. Assumptions, beside those of
+No stake, no horizon, no size of a round and no ln 2 for two sides enter. Assumptions, beside those of
 `sklearn_ada.guarantees.description_length`:
 
-- Answers are coded in an order that does not depend on the records, never in that of their arrival if the
-  records could decide it: in a round, in the order of the question's keys, priced when the round closes. All
+- Answers are coded in an order that does not depend on the rows, never in that of their arrival if the
+  rows could decide it: in a round, in the order of the question's keys, priced when the round closes. All
   of a round may use the L at its close, which is at least each of its L_j.
 - The test is a function of the released symbols and of what was public before. A test whose own level is
   fixed before its answer, such as the ends of a betting interval, is none.
@@ -45,7 +45,7 @@ No weight, no horizon, no size of a round and no ln 2 for two sides enter. Assum
 - Noise may be conditioned on like the analyst's coins only if the symbol then fixes a cell that surely
   contains the functional's value.
 
-Both theorems hold for one conversation at shares s1 and s2 of the failure probability, ``s1 + s2 <= 1``, and
+Both theorems hold for one conversation at parts s1 and s2 of the failure probability, ``s1 + s2 <= 1``, and
 their intervals may then be intersected (`sklearn_ada.guarantees.intersection`).
 
 *Counts of 0/1 losses, of which a cell was released.* Of n rows S have the loss, and the released cell says
@@ -77,7 +77,7 @@ which is the binomial mass of W at ``p' = W/n``; the same from above.
 Proof. By the transcript theorem's proof, with both questions, ``b e^-L < P(v) <= P_D(count 1 is W, S >=
 A)``, as the transcript fixes both functionals, even where one was chosen by the answer to the other. Tilt
 the law of a row by its loss in the other question, so that this has the mean A/n: with ``l = ln[(A/n)(1 -
-p)/(p (1 - A/n))] > 0`` the records have, with respect to the tilted law, the density ``exp(-l S + n ln(1 - p
+p)/(p (1 - A/n))] > 0`` the rows have, with respect to the tilted law, the density ``exp(-l S + n ln(1 - p
 + p e^l))``, at most ``exp(-n kl(A/n, p))`` where ``S >= A``. So the probability is at most ``exp(-n kl(A/n,
 p))`` times that of "count 1 is W" under the tilted law, in which rows are again independent and of one law:
 a binomial mass at W, at most f(W).
@@ -85,7 +85,7 @@ a binomial mass at W, at most f(W).
 Rows at a fixed class mix are not of one law, and there "count 1 is W" may be certain: no gain. Of several
 exact counts any one may be used, not all.
 
-*A ratio of two counts*, such as precision, by Chernoff's bound. Of n independent records H are hits and N of
+*A ratio of two counts*, such as precision, by Chernoff's bound. Of n independent rows H are hits and N of
 at least H count in the denominator; ``r = E[H] / E[N]``. Both the share ``s = H/N`` and the denominator were
 released as cells, ``s >= s_low`` and ``N >= N_low``, and both symbols are in L.
 
@@ -94,10 +94,10 @@ by symmetry. Rows need not be of one law.
 
 Proof. ``E exp(l H - N ln(1 - r + r e^l)) <= 1`` for every l, by `sklearn_ada.guarantees.class_tables`. Take
 the l at which ``l s_low - ln(1 - r + r e^l)`` is largest, ``ln[s_low (1 - r) / (r (1 - s_low))] > 0``, where
-it is ``kl(s_low, r)``. On the event that the released symbols tell, the exponent is ``N (l s - ln(1 - r + r
-e^l)) >= N_low kl(s_low, r)``, so by Markov's inequality that event has at most the probability ``exp(-N_low
-kl(s_low, r))``, and the transcript theorem excludes r. (For ``s_low = 1`` let l grow without bound.) The
-exponent needs no tuning in advance, as the event is fixed by the symbols.
+it is ``kl(s_low, r)``. On the event that the released symbols describe, the exponent is
+``N (l s - ln(1 - r + r e^l)) >= N_low kl(s_low, r)``, so by Markov's inequality that event has at most the
+probability ``exp(-N_low kl(s_low, r))``, and the transcript theorem excludes r. (For ``s_low = 1`` let l grow
+without bound.) The exponent needs no tuning in advance, as the event is fixed by the symbols.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def transcript_ln_side(ln_beta: float, nats: float) -> float:
     Parameters
     ----------
     ln_beta : float
-        Logarithm of b, the share of the failure probability that belongs to this theorem, below 0.
+        Logarithm of b, the part of the failure probability that belongs to this theorem, below 0.
     nats : float
         L_j, *including* the price of the question's own answer, at least 0.
 
@@ -170,7 +170,7 @@ def transcript_interval(
     low_count, high_count : int
         First and last count of the released cell, ``0 <= low_count <= high_count <= n``.
     n : int
-        Number of records, at least 1.
+        Number of rows, at least 1.
     ln_beta : float
         Logarithm of b, below 0.
     nats : float
@@ -246,14 +246,15 @@ def transcript_interval_beside_exact_count(
     """Return an interval for p where another question's exact count was released.
 
     Rows must be of one law. It follows from the same event as `transcript_interval` at the same b and L, so
-    the two may be intersected for nothing; the tails win while nothing exact was said at a high price.
+    the two may be intersected for nothing; the tails are narrower while no exact value was released at a high
+    price.
 
     Parameters
     ----------
     low_count, high_count, n : int
-        The question's released cell, and the number of records.
+        The question's released cell, and the number of rows.
     exact_count : int
-        An exact count that was released earlier, of the same n records; its price is in ``nats``.
+        An exact count that was released earlier, of the same n rows; its price is in ``nats``.
     ln_beta : float
         Logarithm of b, below 0.
     nats : float
@@ -288,15 +289,15 @@ def transcript_ratio_interval(
     """Return an interval for ``E[H] / E[N]``, from two released cells.
 
     It holds for all questions at once, with probability at least ``1 - b``. The same formula holds for the
-    mean of ``size`` independent terms in [0, 1], known up to a cell, and with ``size = min(n_pos, n_neg)``
-    for the ROC AUC: for them Chernoff's bound is the tail that is inverted.
+    mean of ``size`` independent terms in [0, 1], of which the cell was released, and with
+    ``size = min(n_pos, n_neg)`` for the ROC AUC: for them Chernoff's bound is the tail that is inverted.
 
     Parameters
     ----------
     low_share, high_share : float
-        The share H / N is known to be in ``[low_share, high_share]``, within [0, 1].
+        The share H / N lies in ``[low_share, high_share]``, within [0, 1].
     size : float
-        A denominator that N is known not to be below, positive.
+        A lower bound of the denominator N, positive.
     ln_beta : float
         Logarithm of b, below 0.
     nats : float

@@ -1,12 +1,12 @@
 """Certificates by differential privacy: transfer theorems, for answers that are drawn with noise.
 
 An analyst asks questions ``q_1, ..., q_k`` with values in [0, 1] of a holdout S of n independent draws from
-D, each with the earlier answers ``a_1, a_2, ...`` in view. If the answers are differentially private they
-cannot tell S from D, so that what fits the holdout fits the population:
+D, each with the earlier answers ``a_1, a_2, ...`` in view. If the answers are differentially private they are
+nearly the same for another S from D, so that what fits the holdout fits the population:
 
 - the answers are *sample accurate* at ``(alpha, beta)`` if ``max_j |a_j - q_j(S)| <= alpha`` except with
   probability beta;
-- the whole conversation is (epsilon, delta)-DP with respect to replacing one record;
+- the whole conversation is (epsilon, delta)-DP with respect to replacing one row;
 - a *transfer theorem* returns a half-width and a failure probability with
   ``P[max_j |a_j - q_j(D)| > half_width] <= failure``.
 
@@ -16,7 +16,7 @@ is never worse than that of Jung et al., of which it has a quarter of the ``e^ep
 pure differential privacy; and max-information, by which private and coded answers are certified together.
 
 *Direct transfer.* S holds n independent draws from D, the whole conversation M(S) is private with respect to
-replacing one record, and B is any event determined by the conversation and by coins that are independent of
+replacing one row, and B is any event determined by the conversation and by coins that are independent of
 S. For B with probability p the *gap* g(p) bounds ``E[q(S) - q(D) | B]`` for every question q with values in
 [0, 1] that the conversation (or someone who reads it) may choose.
 
@@ -25,9 +25,9 @@ s, s', randomised events E, and a concave increasing G, then::
 
     E[Q (1 - P) 1_B] <= G(E[P (1 - Q) 1_B])
 
-Proof. Let x be record i of S and x' a further draw from D. Hold these and the other records fixed; then
+Proof. Let x be row i of S and x' a further draw from D. Hold these and the other rows fixed; then
 ``h = q(x) (1 - q(x')) 1_B``, a value in [0, 1], is decided by the conversation, and its expectation with x in
-the data is at most G of its expectation with x' in the data instead. In the latter x' is the record and x is
+the data is at most G of its expectation with x' in the data instead. In the latter x' is the row and x is
 fresh: exchange their names, and h becomes ``q(x') (1 - q(x)) 1_B`` with x in the data. Average over the draws
 and over i; Jensen's inequality for the concave G keeps the direction.
 
@@ -52,15 +52,15 @@ probability p (the mean of its worst p-tail). Then ``P[max_j |a_j - q_j(D)| > t(
 Proof. Otherwise some B has probability ``p > beta``, and in it a question, or its complement 1 - q, chosen by
 the conversation has ``a - P > t + g``. Then ``E[Q - P | B] > t + g - E[a - Q | B] >= g``, against Theorem 1.
 
-Answers need no clipping for this. Questions other than means: let ``Delta_i`` be how much replacing record i
-can change q, with D's value the expectation on fresh data. Replace the records one after another and use
-Theorem 1 for each step, with q as a function of one record scaled to [0, 1]: the gap is g(p) times the sum of
+Answers need no clipping for this. Questions other than means: let ``Delta_i`` be how much replacing row i
+can change q, with D's value the expectation on fresh data. Replace the rows one after another and use
+Theorem 1 for each step, with q as a function of one row scaled to [0, 1]: the gap is g(p) times the sum of
 the Delta_i. The sum is 1 for a mean, and 2 for the ROC AUC (neighbours of the same class).
 
 Compared with Jung et al. (ITCS 2020): ``e^epsilon - 1`` becomes ``(e^epsilon - 1)/(e^epsilon + 3)``, about
 epsilon/4; 2 d becomes at most d; and the failure of the sample accuracy costs nothing separate.
 
-A *family* (`family_weight`) are the questions whose answers one record moves in the same proportion: means,
+A *family* (`family_weight`) are the questions whose answers one row moves in the same proportion: means,
 AUCs, recalls of one class, medians over one partition. Each has one gap between holdout and population.
 
 *Max-information.* A conversation y about S has beta-approximate max-information at most I if, except with
@@ -68,12 +68,12 @@ probability beta over (S, y), its probability given S is at most e^I times its m
 Feldman, Hardt, Pitassi, Reingold, Roth, NIPS 2015). An event that has probability p for every fixed
 conversation then has probability at most ``e^I p + beta`` for the one that happened.
 
-Theorem. If y is epsilon-DP and S has n independent records, then, given *any* conversation y and any beta
+Theorem. If y is epsilon-DP and S has n independent rows, then, given *any* conversation y and any beta
 chosen by it, the log-ratio exceeds ``n (u - 1 - ln u) + epsilon sqrt(n ln(1/beta)/2)``, with
 ``u = epsilon/(1 - e^-epsilon)``, with probability at most beta. As ``u - 1 - ln u <= epsilon^2/8`` this is
 never above the published ``n epsilon^2/2 + epsilon sqrt(n ln(2/beta)/2)``.
 Proof. Given y the log-ratio is the sum over i of ``ln w_i(x_i)``, w_i the density of x_i given y and the
-earlier records with respect to D; w_i varies by at most a factor e^epsilon. So each term has a range of
+earlier rows with respect to D; w_i varies by at most a factor e^epsilon. So each term has a range of
 length epsilon and, given the past, a mean (a Kullback-Leibler divergence) of at most ``u - 1 - ln u``, the
 largest for densities of that range (two-point densities are the worst). Azuma and Hoeffding's inequality
 gives the deviation.
@@ -91,7 +91,7 @@ The sum ``L + I`` with ``ln(1/b)`` alone under the root would be valid only if a
 *Pure differential privacy, in odds.*
 
 Theorem (after Steinke, Ullman 2017, whose bound is ``r <= e^epsilon q(D)``). Let the whole conversation be
-epsilon-DP with respect to replacing one of n records, and let the released intervals ``[low_j, high_j]``
+epsilon-DP with respect to replacing one of n rows, and let the released intervals ``[low_j, high_j]``
 contain all ``q_j(S)`` except with probability beta. Let r(p) have e^epsilon times the odds of p. Then,
 except with probability ``beta + eta``, for all questions at once::
 
@@ -103,8 +103,8 @@ anything.
 The ends are part of the conversation: functions of what it released. With q(S) itself in their place the
 side on which it misses would not be decided by the conversation, and the statement is false.
 
-Proof. Fix a conversation y and records x_1, ..., x_{i-1}. By Bayes' rule x_i has a density proportional to
-``p(y | x_1, ..., x_i)`` with respect to D; averaged over the later records it changes by at most a factor
+Proof. Fix a conversation y and rows x_1, ..., x_{i-1}. By Bayes' rule x_i has a density proportional to
+``p(y | x_1, ..., x_i)`` with respect to D; averaged over the later rows it changes by at most a factor
 e^epsilon as x_i varies. Hence for every event the odds of x_i's law are within a factor e^epsilon of those
 of D, and so is the mean of q (randomise: a q with values in [0, 1] is the probability of an event). So given
 y and the past, ``E q(x_i) <= r``, and ``E exp(l q(x_i)) <= 1 + r (e^l - 1)`` for l >= 0 by convexity.
@@ -163,7 +163,7 @@ FAMILY_WEIGHTS = {
     "usual subsamples": 0.1,
     "usual stratified subsamples": 0.05,
 }
-"""Weights of the families of questions that share one gap of the privacy route (see `family_weight`)."""
+"""Levels of the families of questions with one gap of the privacy route (see `family_weight`)."""
 
 _OTHER_SUBSAMPLES = 0.025  # all partitions of other sizes; as much again for stratified ones
 
@@ -225,7 +225,7 @@ def zcdp_gap(rho: float, ln_beta: float) -> float:
     Returns
     -------
     float
-        The gap, rounded up; 1 where nothing is said.
+        The gap, rounded up; 1 is vacuous.
 
     Raises
     ------
@@ -256,7 +256,7 @@ def gaussian_dp_gap(mu: float, ln_beta: float) -> float:
     Returns
     -------
     float
-        The gap, rounded up; 1 where nothing is said.
+        The gap, rounded up; 1 is vacuous.
 
     Raises
     ------
@@ -418,7 +418,7 @@ def family_weight(family: str) -> float:
     ----------
     family : str
         One of `FAMILY_WEIGHTS`, or "m subsamples" or "m stratified subsamples" with a number m: a partition
-        of another size than the usual one, with the weight ``0.025/(m(m+1))``.
+        of another size than the usual one, with the level ``0.025/(m(m+1))``.
 
     Examples
     --------
@@ -447,7 +447,7 @@ def pure_dp_interval(low_value: float, high_value: float, epsilon: float, n: int
     epsilon : float
         Privacy of the whole conversation, fixed in advance, at least 0.
     n : int
-        Number of records.
+        Number of rows.
     ln_eta : float
         Logarithm of the failure probability for all questions and both sides together, at most 0.
 
@@ -488,7 +488,7 @@ def pure_dp_half_width(alpha: float, epsilon: float, n: int, ln_eta: float) -> f
     epsilon : float
         Privacy of the whole conversation, fixed in advance, at least 0.
     n : int
-        Number of records.
+        Number of rows.
     ln_eta : float
         Logarithm of the failure probability, at most 0.
 
@@ -519,7 +519,7 @@ def max_information(epsilon: float, n: int, ln_beta: float) -> float:
     epsilon : float
         Total privacy of the conversation, fixed in advance, at least 0.
     n : int
-        Number of records.
+        Number of rows.
     ln_beta : float
         Logarithm of the failure probability, at most 0.
 
@@ -547,14 +547,14 @@ def dwork_2015_max_information(epsilon: float, n: int, ln_beta: float) -> float:
     """Return the published bound ``n epsilon^2/2 + epsilon sqrt(n ln(2/beta)/2)``, for comparison.
 
     Dwork, Feldman, Hardt, Pitassi, Reingold, Roth, *Generalization in adaptive data analysis and holdout
-    reuse*, NIPS 2015, for independent records.
+    reuse*, NIPS 2015, for independent rows.
 
     Parameters
     ----------
     epsilon : float
         Total privacy of the conversation, fixed in advance, at least 0.
     n : int
-        Number of records.
+        Number of rows.
     ln_beta : float
         Logarithm of the failure probability, at most 0.
 
@@ -587,11 +587,11 @@ def joined_nats(nats: float, epsilon: float, n: int, ln_slack: float, weight: fl
     epsilon : float
         Total privacy of all private answers of the ledger, fixed in advance, at least 0.
     n : int
-        Number of records.
+        Number of rows.
     ln_slack : float
         Logarithm of b, the failure probability spent on the private answers, on top of beta.
     weight : float
-        The question's weight pi, in (0, 1].
+        The question's stake pi, in (0, 1].
 
     Returns
     -------
@@ -635,7 +635,7 @@ def bassily_2016(
     epsilon, delta : float
         Privacy of the whole conversation.
     n : int
-        Number of records; below 768 no epsilon qualifies.
+        Number of rows; below 768 no epsilon qualifies.
 
     Returns
     -------
@@ -760,7 +760,7 @@ def jung_2020_pure(alpha: float, beta: float, epsilon: float, n: int, eta: float
     epsilon : float
         Privacy of the whole conversation, at least 0.
     n : int
-        Number of records.
+        Number of rows.
     eta : float
         Failure probability spent on sampling, in (0, 1).
 
@@ -799,7 +799,7 @@ def jung_2020_low_sensitivity(
     """Return the half-width of Jung et al. (ITCS 2020) for questions of low sensitivity instead of means.
 
     A question may be any function of the holdout with range at most 1 that changes by at most Delta when a
-    record is replaced; its population value is its expectation on a fresh holdout. For every ``c, d > 0``::
+    row is replaced; its population value is its expectation on a fresh holdout. For every ``c, d > 0``::
 
         alpha' = alpha + (e^epsilon - 1) n Delta + 4 c delta n Delta + d,      beta' = beta/d + 1/c
 
@@ -812,7 +812,7 @@ def jung_2020_low_sensitivity(
     epsilon, delta : float
         Privacy of the whole conversation; ``epsilon >= 0``, delta in [0, 1].
     n : int
-        Number of records.
+        Number of rows.
     sensitivity : float
         Delta, positive.
     c, d : float

@@ -88,7 +88,7 @@ class ParameterFreeLadder(StatefulMechanism):
     best : int or None
         Memory: the last answer in units of 1/n.
     best_losses : array of float or None
-        Memory: the losses of the best question on each record.
+        Memory: the losses of the best question on each row.
 
     References
     ----------
@@ -120,7 +120,7 @@ class ParameterFreeLadder(StatefulMechanism):
         Parameters
         ----------
         losses : array of float, shape (n,)
-            The loss on each record of the holdout, in [0, 1]; n is at least 2 and always the same.
+            The loss on each row of the holdout, in [0, 1]; n is at least 2 and always the same.
 
         Returns
         -------

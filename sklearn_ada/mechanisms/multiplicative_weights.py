@@ -45,14 +45,14 @@ __all__ = [
 class PrivateMultiplicativeWeights(StatefulMechanism, count="updates", limit="max_updates"):
     """Answer mean questions from a public model of the data, corrected only where it errs.
 
-    With at least `multiplicative_weights_sample_size` records, and except with the probability beta
-    given there, each of the k answers is within ``alpha`` of the mean over the records and the budget
+    With at least `multiplicative_weights_sample_size` rows, and except with the probability beta
+    given there, each of the k answers is within ``alpha`` of the mean over the rows and the budget
     of corrections is never used up; that size grows with ln k only.
 
     Parameters
     ----------
     universe_size : int
-        N, how many different records are possible, at least 2.
+        N, how many different rows are possible, at least 2.
     n_records : int
         n, how many there are.
     alpha : float
@@ -68,14 +68,13 @@ class PrivateMultiplicativeWeights(StatefulMechanism, count="updates", limit="ma
 
     Notes
     -----
-    AboveThreshold, redrawn after each hit, compares the model's error with ``3 alpha / 4``. At a hit
-    the answer has Laplace noise, is moved to a lattice (`rounding.lattice`), and the model
-    moves towards it with learning rate ``2 alpha``. Suppose
-    the noise of a comparison is at most ``alpha / 4`` and of an answer less than ``alpha / 2``. Then
-    unanswered errors are at most alpha, and a hit means an error g >= alpha/2 of known sign. By
-    Hoeffding's lemma it lowers the relative entropy of the data to the model by at least
-    ``2 alpha g - (2 alpha)^2 / 8 >= alpha^2 / 2``. It starts at ln N at most and stays nonnegative, so
-    there are at most ``2 ln(N) / alpha^2`` hits.
+    AboveThreshold, redrawn after each hit, compares the model's error with ``3 alpha / 4``. At a hit the
+    answer has Laplace noise, is moved to a lattice (`rounding.lattice`), and the model moves towards it with
+    learning rate ``2 alpha``. Suppose the noise of a comparison is at most ``alpha / 4`` and of an answer
+    less than ``alpha / 2``. Then unanswered errors are at most alpha, and a hit means an error g >= alpha/2
+    with the sign that the answer shows. By Hoeffding's lemma it lowers the relative entropy of the data to
+    the model by at least ``2 alpha g - (2 alpha)^2 / 8 >= alpha^2 / 2``. It starts at ln N at most and stays
+    nonnegative, so there are at most ``2 ln(N) / alpha^2`` hits.
 
     References
     ----------
@@ -128,9 +127,9 @@ class PrivateMultiplicativeWeights(StatefulMechanism, count="updates", limit="ma
         Parameters
         ----------
         question : array of float, shape (universe_size,)
-            Its value, in [0, 1], for every possible record.
+            Its value, in [0, 1], for every possible row.
         value : float
-            Its mean over the holdout's records.
+            Its mean over the holdout's rows.
         rng : numpy.random.Generator
             The source of randomness.
 
@@ -183,7 +182,7 @@ def multiplicative_weights_median(
     """Answer one of many median questions by binary search on private multiplicative weights.
 
     While the mechanism is accurate, the answer is a ``4 alpha``-approximate median of the estimator on
-    the records: with ``alpha = 1/8`` it lies in their interquartile interval. The sample size is that of
+    the rows: with ``alpha = 1/8`` it lies in their interquartile interval. The sample size is that of
     ``k * n_counting_questions(grid.size)`` mean questions for k medians.
 
     Parameters

@@ -1,8 +1,8 @@
 """Mechanisms that keep something, and the simplest ones: noise, a bit, a slice for each question.
 
 All Laplace and normal noise of the package is drawn here, by `with_laplace` and `with_normal`. A question of
-declared sensitivity s is any number that changes by at most s when one record is replaced (a mean of [0, 1]
-losses over n records has s = 1/n). Nothing checks the declaration.
+declared sensitivity s is any number that changes by at most s when one row is replaced (a mean of [0, 1]
+losses over n rows has s = 1/n). Nothing checks the declaration.
 
 A `StatefulMechanism` has a state, such as a count of corrections, that can be written to JSON and restored.
 """
@@ -72,7 +72,7 @@ def laplace_mechanism(
     value : float
         The number on the holdout.
     sensitivity : float
-        How much it can change when one record is replaced, positive.
+        How much it can change when one row is replaced, positive.
     epsilon : float
         The privacy parameter, positive.
     rng : numpy.random.Generator

@@ -76,10 +76,10 @@ def binary_search_quantile(
 
     Notes
     -----
-    Only the grid point leaves, never a count. Gaussian answers to K adaptive questions at noise
-    multiplier s are exactly as revealing as one at ``s / sqrt(K)`` (Dong, Roth, Su, "Gaussian
-    differential privacy", JRSS B 2022, composition), so that one event is emitted. It counts all K
-    questions wherever the search stopped, so the price tells nothing.
+    Only the grid point leaves, never a count. Gaussian answers to K adaptive questions at noise multiplier s
+    are exactly as revealing as one at ``s / sqrt(K)`` (Dong, Roth, Su, "Gaussian differential privacy", JRSS
+    B 2022, composition), so that one event is emitted. It counts all K questions wherever the search stopped,
+    so the price reveals nothing.
 
     Examples
     --------

@@ -6,9 +6,9 @@ noise: the guess is confirmed unless it is off by more than the half cell); with
 of possible values it is an exact *certify*.
 
 *Cells of whole counts* around a guess are multiples of the standard error that the guess lets expect. They
-are fixed by what is known without the holdout's answer (n, the guess, the rows behind it), so that the number
-of a cell is a symbol of a code. Wide cells rarely surprise and cost next to nothing; the width is in standard
-errors, for a chance of a surprise that suits the number of questions.
+are fixed without the holdout's answer (by n, the guess and the rows behind it), so that the number of a cell
+is a symbol of a code. Wide cells rarely surprise and cost next to nothing; the width is in standard errors,
+for a chance of a surprise that suits the number of questions.
 
 *Grids* are finite ordered sets of numbers, of any size. A number rounded to the nearest of their points is
 one of finitely many answers, each of which has a price. *Buckets* of positive numbers grow by a factor: a
@@ -17,9 +17,9 @@ size or a variance is answered as one of them.
 *The lattice* to which noisy answers are moved are the multiples of a power of two, so that no last digit
 leaks. Floating point numbers are no real numbers. Which doubles ``value + noise`` can be depends on the
 value, down to the last bit: of the answers within 0.1 of 0 that Laplace noise of scale 1 gave to the value 0,
-only 5 % were possible for a neighbour's value 1, so nearly all told which of the two it was, whatever epsilon
-says (Mironov 2012). The multiples of one step are the same set for every value. To move an answer to the
-nearest of them is post-processing, so no guarantee is lost, and a step of a thousandth of the noise costs
+only 5 % were possible for a neighbour's value 1, so nearly all revealed which of the two it was, whatever
+epsilon is (Mironov 2012). The multiples of one step are the same set for every value. To move an answer to
+the nearest of them is post-processing, so no guarantee is lost, and a step of a thousandth of the noise costs
 nothing. What this does not promise: the *probabilities* are still made of doubles, so a ratio of two of them
 may exceed ``e^epsilon`` by rounding errors; far from the value (for Laplace noise 28 scales, probability
 1e-12) the sampler has gaps wider than a step; comparisons, and how long a draw takes, are as they were. Where
@@ -159,7 +159,7 @@ def guess_error(n: int, guess: float, guess_rows: int) -> float:
     n : int
         Number of holdout rows.
     guess : float
-        The share expected, in [0, 1], known without the holdout.
+        The share expected, in [0, 1], fixed without the holdout.
     guess_rows : int
         N, the rows that the guess is a mean over, at least 1.
 
@@ -563,9 +563,9 @@ class Rounding:
     grid : Grid
         The answer is moved to its nearest point; values outside its range are truncated.
     guess : float or None, default=None
-        The expected answer, known without the holdout: symbol 0. None takes the middle of the grid.
+        The expected answer, fixed without the holdout: symbol 0. None takes the middle of the grid.
     scale : float, default=0.0
-        The expected distance from the guess in grid points, known without the holdout; 0 if unknown.
+        The expected distance from the guess in grid points, fixed without the holdout; 0 if nobody says.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Choose one of finitely many candidates by its score on the holdout, privately.
 
-A private learner does so: one of finitely many models is chosen by its error, and no record matters much.
+A private learner does so: one of finitely many models is chosen by its error, and no row matters much.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def exponential_mechanism(
     scores : array of float, shape (n_candidates,)
         Larger is better.
     sensitivity : float
-        How much any one score can change when one record is replaced, positive.
+        How much any one score can change when one row is replaced, positive.
     epsilon : float
         The privacy parameter, positive.
     rng : numpy.random.Generator
@@ -183,7 +183,7 @@ def private_minimum(losses: ArrayLike, *, sensitivity: float, epsilon: float, rn
     losses : array of float, shape (n_parameters,)
         Smaller is better.
     sensitivity : float
-        How much any one loss can change when one record is replaced, positive.
+        How much any one loss can change when one row is replaced, positive.
     epsilon, rng
         As in `exponential_mechanism`.
 
@@ -249,13 +249,13 @@ def private_learner(
 ) -> Release[int]:
     """Learn a finite class privately: the exponential mechanism on minus the empirical error.
 
-    Epsilon-DP; with `guarantees.private_learner_sample_size` records the hypothesis returned has a population
+    Epsilon-DP; with `guarantees.private_learner_sample_size` rows the hypothesis returned has a population
     error within alpha of the best in the class, except with probability beta.
 
     Parameters
     ----------
     errors : array of 0 and 1, shape (n_hypotheses, n_records)
-        Whether each hypothesis errs on each record.
+        Whether each hypothesis errs on each row.
     epsilon, rng, sampler
         As in `exponential_mechanism`.
 

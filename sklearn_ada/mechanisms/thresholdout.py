@@ -56,7 +56,7 @@ class SparseVector(StatefulMechanism, count="hits", limit="max_hits"):
     epsilon : float
         The privacy parameter, positive.
     sensitivity : float, default=1.0
-        How much any one of the numbers can change when one record is replaced, positive.
+        How much any one of the numbers can change when one row is replaced, positive.
     max_hits : int, default=1
         How many "above" there may be. 1 is AboveThreshold (lecture 23, Algorithm 2).
     redraw : bool, default=False
@@ -137,7 +137,7 @@ def above_threshold(epsilon: float, sensitivity: float = 1.0) -> SparseVector:
     epsilon : float
         The privacy of the whole, positive.
     sensitivity : float, default=1.0
-        How much a value can change when one record is replaced, positive.
+        How much a value can change when one row is replaced, positive.
 
     Examples
     --------
@@ -228,7 +228,7 @@ class Thresholdout(StatefulMechanism, count="hits", limit="max_hits"):
     max_hits : int
         B, how many corrections there may be.
     sensitivity : float
-        How much a holdout value can change when one record is replaced: 1/n for the mean of n losses
+        How much a holdout value can change when one row is replaced: 1/n for the mean of n losses
         in [0, 1].
     threshold_noise : float or None
         Memory: the noise of the open threshold.
@@ -316,7 +316,7 @@ def gaussian_thresholdout(
     scale : float
         Standard deviation of the noise in the comparison and in a corrected value, positive.
     sensitivity : float
-        How much ``value`` can change when one record is replaced, positive.
+        How much ``value`` can change when one row is replaced, positive.
     rng : numpy.random.Generator
         The source of randomness.
 

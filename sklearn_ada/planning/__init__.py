@@ -1,6 +1,6 @@
-"""Plans before a holdout is used: which method certifies what, for how many questions and records.
+"""Plans before a holdout is used: which method certifies what, for how many questions and rows.
 
-A method is a half-width as a function of the records and the questions; its formula lives in
+A method is a half-width as a function of the rows and the questions; its formula lives in
 `sklearn_ada.guarantees`. Solving for either of the other two is the same search for all of them.
 """
 

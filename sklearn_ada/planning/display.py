@@ -21,7 +21,7 @@ _OURS = (
     *("coded checks", "certify after checks", "certify each"),
     *("cells, while searching", "cells, published", "cells, unsealed"),
 )
-"""What a `Holdout`, or a `ReusableHoldoutCV`, does unless it is told otherwise."""
+"""What a `Holdout`, or a `ReusableHoldoutCV`, does by default."""
 
 _LIMIT = "fixed in advance"
 _LOOKS: dict[str, dict[str, Any]] = {

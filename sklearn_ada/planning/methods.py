@@ -1,9 +1,9 @@
-"""The methods that a plan compares, each a half-width that depends on records and questions.
+"""The methods that a plan compares, each a half-width that depends on rows and questions.
 
-A method stands in one place: a function, which `_method` registers with what is said of it. Solving for the
-fewest rows, or the most questions, with which a half-width is as small as wanted is the same search for all.
-What a plan assumes, such as the expected score, besides what is given of rows, questions and width, are its
-`Assumptions`; its rows, one for each method, are `PlanRows`.
+A method is one function, which `_method` registers with its description. Solving for the fewest rows, or the
+most questions, with which a half-width is as small as wanted is the same search for all. What a plan assumes,
+such as the expected score, besides what is given of rows, questions and width, are its `Assumptions`; its
+rows, one for each method, are `PlanRows`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BEST_SO_FAR, VERDICTS = "the best so far", "pass or fail"
 WINNERS, AT_END = "every winner", "every winner, in the end"
 
 MOST_ROWS = 10**12
-"""No plan for more records than this."""
+"""No plan for more rows than this."""
 MOST_QUESTIONS = 10**9
 """No plan for more questions than this."""
 
@@ -106,7 +106,7 @@ class Method:
     ----------
     name : str
     law : callable
-        Takes the assumptions and the numbers of records and of questions, and returns the half-width; falls
+        Takes the assumptions and the numbers of rows and of questions, and returns the half-width; falls
         in the second, rises in the third. From 1/2 on it is vacuous; infinite where the method can do
         nothing.
     certifies : str
@@ -131,7 +131,7 @@ class Method:
     given: Assumptions = Assumptions()
 
     def half_width(self, n: int, n_questions: int) -> float:
-        """Return the half-width with so many records and questions."""
+        """Return the half-width with so many rows and questions."""
         return self.law(self.given, n, n_questions)
 
     @property
@@ -199,7 +199,7 @@ class MethodPlan:
     n_questions : int
         Questions; 0 if it cannot answer even one, and 10^9 if at least so many.
     width : float
-        Half-width reached with these records and questions; where there is none, the one asked for.
+        Half-width reached with these rows and questions; where there is none, the one asked for.
     unit : str
         What the half-width is measured in: "mean" (of losses in [0, 1]) or "quantile level" (.1: the answer
         is between the .4 and the .6 quantile of the metric over random subsamples).
@@ -244,8 +244,8 @@ class PlanRows:
     def best(self) -> MethodPlan | None:
         """The best method that certifies every answer to adaptive questions about means; None if none does.
 
-        For a single question that is a plain holdout. Of searches, what is said of each winner at once counts
-        as well. Where pass or fail is all that is wanted, it is the row of verdicts, which need no guess.
+        For a single question that is a plain holdout. Of searches, coarse answers about each winner count as
+        well. Where pass or fail is all that is wanted, it is the row of verdicts, which need no guess.
         """
         if self.n_questions != 1:
             return self._best_of(MEAN)

@@ -1,4 +1,4 @@
-"""`plan_holdout`: from two of records, questions and width to the third, for every method, and what to do.
+"""`plan_holdout`: from two of rows, questions and width to the third, for every method.
 
 A `HoldoutPlan` is a table, a picture and words. The words compare: coded checks with a plain holdout and with
 sample splitting; for searches in a row coarse answers (cells) from all rows with new rows for each; and,
@@ -85,8 +85,8 @@ def plan_holdout(
         Adaptive questions, at most 10^9.
     searches : int or None, default=None
         In place of ``n_questions``: so many searches in a row, each of which asks about its winner
-        (``ReusableHoldoutCV(ask="winner")``). The recommendation then compares what is said of winners while
-        searching, what is published in the end, and splitting the holdout.
+        (``ReusableHoldoutCV(ask="winner")``). The recommendation then compares coarse answers about winners,
+        the exact value that is published in the end, and splitting the holdout.
     width : float or None
         Half-width, in (0, 1/2): half of the width of an interval, which holds for all answers at once. For
         means and AUCs in units of the metric's range; for medians in quantile levels. It is that of answers
@@ -104,7 +104,7 @@ def plan_holdout(
         Share of the guesses that are off by more than sampling explains, in [0, 1]. Thresholdout's budget of
         hits is planned for it too.
     subsample_size : int, default=20
-        Records in each subsample of a median. (`Holdout` takes at most 400 subsamples unless told otherwise.)
+        Records in each subsample of a median. (`Holdout` takes at most 400 subsamples by default.)
     grid_size : int, default=401
         Points of a median's grid.
     verdicts : bool, default=False
@@ -114,9 +114,9 @@ def plan_holdout(
         Of verdicts: the process stops after so many passes, which leaves fewer transcripts to allow for.
         None: it goes on whatever they are.
     disagreement : float or None, default=None
-        Of verdicts: each is about how much better one model is than another, and the two say different things
-        of at most this share of the records, in (0, 1], as rows without labels can tell. Only methods that
-        are planned for such differences have a row then; ``expected_value`` counts for nothing. None: each is
+        Of verdicts: each is about how much better one model is than another, and their predictions differ on
+        at most this share of the rows, in (0, 1], which rows without labels can show. Only methods that are
+        planned for such differences have a row then; ``expected_value`` counts for nothing. None: each is
         about one model.
 
     Returns
@@ -522,7 +522,7 @@ def _conditions(plan: PlanRows) -> str:
 
 
 def _numbers(plan: PlanRows) -> str:
-    """Return what checks, which tell a number each, would do if guesses hold."""
+    """Return what checks, which answer with a number each, would do if guesses hold."""
     if plan.given.disagreement is not None or plan[_CHECKS].vacuous or plan[_CHECKS].n_questions == 1:
         return ""
     reached = _reached(plan, plan[_CHECKS], "question")
