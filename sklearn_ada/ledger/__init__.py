@@ -29,8 +29,12 @@ from sklearn_ada.ledger.opening import (
 )
 from sklearn_ada.ledger.postgresql import SQLLedger
 from sklearn_ada.ledger.sqlite import SQLiteLedger
+from sklearn_ada.ledger.transactions import BACKENDS, ChainedLedger, Connection
 
 __all__ = [
+    "BACKENDS",
+    "ChainedLedger",
+    "Connection",
     "Head",
     "Ledger",
     "MemoryLedger",

@@ -11,7 +11,7 @@ something long goes on, a wait for a lock or the replay of a long ledger, there 
 half done, and it is delivered there.
 
 To add a backend is to write one module, a `ChainedLedger` with a ``scheme`` of its own and its `Connection`,
-and to import it in `opening`.
+and to import it in `opening`. `sklearn_ada.testing.LedgerContract` checks what it must promise.
 """
 
 from __future__ import annotations
