@@ -1,7 +1,7 @@
 """Every public name has a docstring, an example and, for a theorem, a source; every parameter has a line.
 
 Public is what `sklearn_ada` exports, the methods of its classes, and what the floors beneath export for use
-alone: accounting, guarantees, mechanisms and planning.
+alone: accounting, guarantees, mechanisms, planning and testing.
 """
 
 import dataclasses
@@ -12,12 +12,14 @@ import re
 import pytest
 
 import sklearn_ada
+from sklearn_ada import testing
 from sklearn_ada.holdout import Cost, HoldoutReport
 
 SECTIONS = re.MULTILINE | re.DOTALL
 FLOORS = ("accounting", "guarantees", "mechanisms", "planning")
 TOP = {name: getattr(sklearn_ada, name) for name in sklearn_ada.__all__}
 RETURNED = {"holdout.Cost": Cost, "holdout.HoldoutReport": HoldoutReport}
+TESTING = {f"testing.{name}": getattr(testing, name) for name in testing.__all__}
 ALONE = {
     f"{floor}.{name}": getattr(importlib.import_module(f"sklearn_ada.{floor}"), name)
     for floor in FLOORS
@@ -44,7 +46,7 @@ DEFINITIONS = {
 }
 """What states nothing that would need a source: a price by its formula, a plan, a plain computation."""
 
-PUBLIC = {**TOP, **RETURNED, **ALONE}
+PUBLIC = {**TOP, **RETURNED, **TESTING, **ALONE}
 
 
 def is_error(item):

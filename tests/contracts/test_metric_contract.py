@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
-from sklearn.metrics import get_scorer_names
+from sklearn.metrics import _scorer, get_scorer_names, make_scorer
 
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.metrics import Foreseen, Measure
@@ -16,9 +16,18 @@ from sklearn_ada.metrics.base import SCORERS, register
 from sklearn_ada.metrics.means import Mean
 
 LN_DELTAS = (math.log(0.3), math.log(0.05), -30.0)
-INSTALLED = [name for name in get_scorer_names() if not SCORERS[name].is_refused]
-OF_VALUES = [name for name in INSTALLED if SCORERS[name].value_is_enough]
-OF_ALL_ROWS = [name for name in INSTALLED if SCORERS[name].of_all_rows]
+BESIDES = ["neg_log_loss", "neg_root_mean_squared_error"]  # have an interval of all rows beside another
+
+
+def collected(which=lambda measure: True):
+    """Return the names of the installed scorers that are registered, of some measures."""
+    names = [name for name in get_scorer_names() if not SCORERS[name].is_refused]
+    return [name for name in names if which(SCORERS[name])]
+
+
+def of_values():
+    """Return those whose value is enough, but for the one that takes a parameter for two classes."""
+    return [name for name in collected(lambda each: each.value_is_enough) if name != "top_k_accuracy"]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +56,7 @@ def test_all_that_is_known_of_a_scorer_can_be_pickled():
         assert repr(pickle.loads(pickle.dumps(measure))) == repr(measure), name
 
 
-@pytest.mark.parametrize("name", [name for name in OF_VALUES if name != "top_k_accuracy"])
+@pytest.mark.parametrize("name", of_values())
 def test_an_interval_holds_the_value_grows_with_the_level_and_is_no_wider_than_was_bounded(name, rows):
     metric, _, (_, y), guess, seen = asked_of(name, rows)
     measure = metric.rule.foreseeing(guess.value, guess.size / 200, y)
@@ -63,7 +72,7 @@ def test_an_interval_holds_the_value_grows_with_the_level_and_is_no_wider_than_w
         last = interval
 
 
-@pytest.mark.parametrize("name", [*OF_ALL_ROWS, "neg_log_loss", "neg_root_mean_squared_error"])
+@pytest.mark.parametrize("name", [*collected(lambda each: each.of_all_rows), *BESIDES])
 def test_ends_of_all_rows_hold_the_value_and_repeat_themselves(name, rows):
     metric, model, (X, y), guess, seen = asked_of(name, rows)
     foreseen = Foreseen(guess.value, guess.deviation, 0.1, y, False, LN_DELTAS[1], guess.details)
@@ -78,7 +87,7 @@ def test_ends_of_all_rows_hold_the_value_and_repeat_themselves(name, rows):
     assert low <= expected[0] <= guess.value <= expected[1] <= high
 
 
-@pytest.mark.parametrize("name", INSTALLED)
+@pytest.mark.parametrize("name", collected())
 def test_what_has_no_interval_says_why(name):
     measure = SCORERS[name]
     metric = Metric(name)
@@ -89,14 +98,20 @@ def test_what_has_no_interval_says_why(name):
         assert measure.reason in measure.listed
 
 
-def test_one_decorated_function_is_a_metric(rows, monkeypatch):
-    monkeypatch.delitem(SCORERS, "accuracy")
+def twice(y, outputs, classes=None):
+    return 2.0 * (outputs == y)
 
-    @register("accuracy", of=Mean, bounds=(0.0, 2.0))
-    def twice_the_hits(y, outputs, classes):
-        return 2.0 * (outputs == y)
 
+def test_a_metric_joins_by_being_registered(rows, monkeypatch):
+    scorer = make_scorer(lambda y, outputs: np.mean(twice(y, outputs)))
+    monkeypatch.setitem(_scorer._SCORERS, "toy", scorer)  # scikit-learn has no other way
+    monkeypatch.setitem(SCORERS, "toy", None)  # so that it is gone afterwards
+    register("toy", of=Mean, bounds=(0.0, 2.0))(twice)
+    assert "toy" in of_values()
+    test_an_interval_holds_the_value_grows_with_the_level_and_is_no_wider_than_was_bounded("toy", rows)
+    test_what_has_no_interval_says_why("toy")
+    test_all_that_is_known_of_a_scorer_can_be_pickled()
     model, guess, (X, y) = rows["classes"]
-    answer = Holdout(X, y, ledger=":memory:").certify(model, scoring="accuracy", guess_from=guess)
+    answer = Holdout(X, y, ledger=":memory:").certify(model, scoring="toy", guess_from=guess)
     assert answer.value == pytest.approx(2.0 * model.score(X, y), abs=0.05)
-    assert SCORERS["accuracy"].listed == "betting with guess_from=, else Chernoff-KL (Hoeffding 1963)"
+    assert SCORERS["toy"].listed == "betting with guess_from=, else Chernoff-KL (Hoeffding 1963)"
