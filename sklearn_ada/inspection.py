@@ -109,13 +109,13 @@ class AnswersDisplay:
 
     def __init__(self, report: HoldoutReport, *, metric: str | None = None) -> None:
         self.report = report
-        known = sorted({name for name, _ in report.answers})
-        if (metric is None and not known) or (metric is not None and metric not in known):
-            asked = f"a metric that was asked about ({', '.join(known) or 'none was'})"
-            fix = "Ask the holdout first: check or certify." if not known else "None shows them all."
+        every = sorted({name for name, _ in report.answers})
+        if not every or metric not in (None, *every):
+            asked = f"a metric that was asked about ({', '.join(every) or 'none was'})"
+            fix = "None shows them all." if every else "Ask the holdout first: check or certify."
             raise bad_parameter("metric", "AnswersDisplay", asked, metric, fix)
         self.metric = metric
-        self.metrics_ = known if metric is None else [metric]
+        self.metrics_ = every if metric is None else [metric]
 
     @classmethod
     def from_holdout(
@@ -184,8 +184,8 @@ class AnswersDisplay:
     def _draw(self, ax: Any, metric: str, shown: Sequence[tuple[Answer, Entry]]) -> dict[str, Any]:
         """Draw the answers about one metric, from the top down, and return their bars."""
         groups: dict[str, list[tuple[int, Answer]]] = {}
-        for row, (answer, entry) in enumerate(shown):
-            groups.setdefault(_group(answer, entry), []).append((row, answer))
+        for place, (answer, entry) in enumerate(shown):
+            groups.setdefault(_group(answer, entry), []).append((place, answer))
         bars = {}
         for name, (marker, colour) in _MARKERS.items():
             if name not in groups:
@@ -209,7 +209,7 @@ class AnswersDisplay:
             if name == "sealed":
                 self._draw_published(ax, rows, mine, colour)
             ax.scatter(values, rows, marker=marker, color=colour, s=34, label=label, zorder=4)
-        guesses = [(entry.guess, row) for row, (_, entry) in enumerate(shown) if entry.guess is not None]
+        guesses = [(entry.guess, place) for place, (_, entry) in enumerate(shown) if entry.guess is not None]
         if guesses:
             ax.scatter(
                 *zip(*guesses, strict=True), marker="o", facecolors="none", edgecolors="black", s=60,
@@ -227,10 +227,10 @@ class AnswersDisplay:
         return bars
 
     def _draw_published(self, ax: Any, rows: Sequence[int], answers: Sequence[Answer], colour: str) -> None:
-        """Draw how wide an exact value would be now, about the centres of cells whose value was not told."""
+        """Draw the width that published values would have, around the centres of cells."""
         half = self.report.outlook.published
         pairs = zip(rows, answers, strict=True)
-        still = [(row, each.value) for row, each in pairs if each.index not in self.report.told_in]
+        still = [(place, each.value) for place, each in pairs if each.index not in self.report.released_in]
         if half is None or self.report.closed or not still:
             return
         at, centres = zip(*still, strict=True)
@@ -253,8 +253,8 @@ def _name(entry: Entry) -> str:
 
 def _label(shown: Sequence[tuple[Answer, Entry]], metric: str) -> str:
     """Return what the scores are scores of, in lines that fit beneath an axis; the legend tells of cells."""
-    known = (entry.score_of for _, entry in shown)
-    targets = Targets(each.partition(", told as ")[0] for each in known if each is not None)
+    given = (entry.score_of for _, entry in shown)
+    targets = Targets(each.partition(", told as ")[0] for each in given if each is not None)
     return textwrap.fill("; ".join(targets.counts) or metric, 80)
 
 
@@ -389,7 +389,7 @@ _OWNER = "CertifiedSearchDisplay.from_estimator"
 
 @dataclass(eq=False, repr=False)
 class CertifiedSearchDisplay:
-    """The candidates of a search in their order, the best score it saw, and the certified band.
+    """The candidates of a search, the best score it saw, and the certified interval.
 
     Hollow points are the scores that the search itself saw, which the best of many overstates: the dashed
     line is the *naive best*. The band is the certified interval of ``best_estimator_``, valid however many
@@ -562,7 +562,7 @@ class CertifiedSearchDisplay:
 def _scores(
     search: ReusableHoldoutCV, guesses: dict[int, float | None]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return what the search saw of its candidates, and certified intervals where each was asked about."""
+    """Return the scores that the search saw, and certified intervals of candidates if any."""
     table = search.cv_results_
     low, high = (np.asarray(table[f"certified_{end}"], dtype=float) for end in ("low", "high"))
     if search.ask == "candidates" and search.reveal == "all":

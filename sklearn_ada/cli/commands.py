@@ -130,7 +130,7 @@ def _add_plan_command(commands: Any) -> None:
 def _show_plan(plan: HoldoutPlan, arguments: argparse.Namespace) -> None:
     """Print the plan in the form asked for, and draw it if asked."""
     if arguments.json:
-        rows = [{name: _finite(value) for name, value in row.items()} for row in plan.to_dicts()]
+        rows = [{name: _finite(value) for name, value in each.items()} for each in plan.to_dicts()]
         print_json({"solved_for": plan.solved_for, "recommendation": plan.recommendation, "rows": rows})
     elif arguments.csv:
         write_csv(plan.to_dicts(), sys.stdout)
@@ -185,7 +185,7 @@ def _run_demo(picture: str, candidates: int) -> None:
 
 
 def _digits(ledger: str) -> tuple[list[_Line], str]:
-    """Run three searches as they come, publish the best, and return their lines and what was published."""
+    """Run three searches and return their lines and the score that was published."""
     X, y = load_digits(return_X_y=True)
     scaled = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
     spread = {"C": loguniform(0.1, 100), "gamma": loguniform(1e-4, 1e-2)}
@@ -250,7 +250,7 @@ def _table(lines: list[_Line]) -> None:
 
 
 def _contrast(candidates: int, repetitions: int) -> None:
-    """Print a naive interval beside the certified one, for the same choice, and how often each misses."""
+    """Print how often a naive and a certified interval of one choice miss."""
     _progress(f"the best of {candidates} on random labels, {repetitions} times")
     runs = list(_dotted(contrasts(candidates, repetitions)))
     print(f"\nThe best of {candidates} candidates on a holdout of 500 random labels, {repetitions} times.")
@@ -368,7 +368,7 @@ class RandomDirection(ClassifierMixin, BaseEstimator):
 
 
 def contrasts(candidates: int, repetitions: int, *, rows: int = 500, seed: int = 0) -> Iterator[Contrast]:
-    """Yield so many repetitions of taking the best of ``candidates`` on a holdout of random labels."""
+    """Yield repetitions of taking the best of ``candidates`` on random labels."""
     for repetition in range(repetitions):
         rng = np.random.default_rng([seed, candidates, repetition])
         X, y = rng.normal(size=(rows, _COLUMNS)), rng.integers(0, 2, rows)

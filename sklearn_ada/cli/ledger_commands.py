@@ -24,7 +24,7 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismat
 from sklearn_ada.holdout.certificate import verify_certificate
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.holdout.publishing import close, unseal
-from sklearn_ada.holdout.records import Entry, read_record, row
+from sklearn_ada.holdout.records import Entry, entry_of, read_record
 from sklearn_ada.holdout.report import HoldoutReport, Targets, summary_of
 from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import State
@@ -77,7 +77,7 @@ def add_ask_command(commands: Any) -> None:
             return
         record = holdout.ledger.record(answer.index)
         assert record is not None
-        entry = row(as_closed(holdout.ledger, read_record(record.body)), record.seq)
+        entry = entry_of(as_closed(holdout.ledger, read_record(record.body)), record.seq)
         shown = {"nats": entry.nats or 0.0, "repeated": answer.repeated, "published": entry.published}
         print_json({**entry.picked(_OF_ANSWER), **shown, "reason": entry.reason})
 
@@ -106,7 +106,7 @@ def _asked(arguments: argparse.Namespace) -> tuple[Holdout, Answer]:
 
 
 def _typed(classes: list[str] | None, labels: Any) -> Any:
-    """Return labels of the command line as the numbers that they are, where y holds numbers."""
+    """Return labels of the command line, as numbers where y holds numbers."""
     if classes is None or labels.dtype.kind not in "biuf":
         return classes
     try:
@@ -204,7 +204,10 @@ def print_head(arguments: argparse.Namespace) -> None:
 
 
 def report_ledger(arguments: argparse.Namespace) -> None:
-    """Print what is spent and what is left, of a long ledger from the last checkpoint on."""
+    """Print what is spent and left.
+
+    A long ledger is read from its last checkpoint on.
+    """
     report = summary_of(_open(arguments.file, replay=False))
     if arguments.json:
         print_json(report.to_dict())

@@ -64,7 +64,7 @@ _PLAIN = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 def read_columns(path: str, label: str | None, ids: str | None) -> tuple[Column, Column | None]:
-    """Return the labels of a file and, where a column of ids is named, the ids.
+    """Return the labels of a file, and its ids if their column is named.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A holdout that models are asked about, the ledger that keeps count, and what is between the two.
+"""The holdout, its ledger, and what lies between the two.
 
 Where to go, from the top down:
 

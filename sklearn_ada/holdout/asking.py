@@ -1,7 +1,7 @@
 """One question from asking to answer: find it, or admit it, look at the holdout, charge it, answer.
 
 `put_question` asks the ledger whether the question is on record (`Proposal`); earlier records alone
-decide whether a new one is admitted, and with which share of the failure probability (`_admitted`): a
+decide whether a new one is admitted, and with which stake (`_admitted`): a
 refusal that depended on the answer would reveal something about it, for nothing. So a question is refused if
 its interval could be wider than the tolerance, its mechanism or its holdout answers no more, or nothing is
 left that could certify it. Then the model predicts the holdout, and what was seen becomes a record, or the
@@ -76,7 +76,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.accounting.events import FAILURES, Event, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.code import has_own_code
-from sklearn_ada.guarantees.description_length import Purse, ln_delta
+from sklearn_ada.guarantees.description_length import Purse
 from sklearn_ada.holdout.framing import Ask, Framed, frame
 from sklearn_ada.holdout.records import (
     AnswerRecord,
@@ -98,7 +98,7 @@ from sklearn_ada.terms.policy import FailureBudget
 
 Decide = Callable[[str, str, State], LedgerRecord]
 """From the key of a version, the summary that its record keeps, and the state, to that record."""
-_EVERY_LEVEL = 0.5  # a half-width in quantile levels
+_ALL_QUANTILES = 0.5  # a half-width
 
 
 def put_question(session: Session, asked: Ask, question: Question) -> Answer:
@@ -162,16 +162,16 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
             )  # fmt: skip
 
             def decide(version: str, summary: str, state: State) -> AnswerRecord:
-                # The second version under a key has no share of a declared model: the digest is of two.
+                # The second version under a key has no stake of a declared model: the digest is of two.
                 own = framed if version == proposal.key else replace(framed, member="")
                 if own is framed and admission is not None and admission[:2] == (state, state.applied):
-                    share = admission[2]  # earlier records alone decide, and there are no others
+                    stake = admission[2]  # earlier records alone decide, and there are no others
                 else:
-                    share = _admitted(session, own, state)
-                draw = Draw(secret, version, state.mechanism_states.get(question.state_name, {}))
+                    stake = _admitted(session, own, state)
+                draw = Draw(secret, version, state.memories.get(question.state_name, {}))
                 in_order = begun == state.account.nats  # nothing was recorded since the question was fixed
                 answer = functools.partial(
-                    _answer_record, session, own, state, share, draw, summary, in_order
+                    _answer_record, session, own, state, stake, draw, summary, in_order
                 )
                 try:
                     return answer(observation.seen)
@@ -192,7 +192,7 @@ def _answer_record(
     session: Session,
     framed: Framed,
     state: State,
-    share: FailureBudget,
+    stake: FailureBudget,
     draw: Draw,
     summary: str,
     in_order: bool,
@@ -204,9 +204,9 @@ def _answer_record(
     the question was fixed.
     """
     question, in_round = framed.question, state.open_round(framed.asked.round_name)
-    event, memory = question.release(seen, share, draw)
+    event, memory = question.release(seen, stake, draw)
     by_transcript = question.statistic is not None and in_order and state.is_alone(in_round)
-    outcome = question.outcome(event, share, memory, transcript_of(state, event) if by_transcript else None)
+    outcome = question.outcome(event, stake, memory, transcript_of(state, event) if by_transcript else None)
     kind: type[AnswerRecord] = AnswerRecord
     others: dict[str, Any] = {}
     if question.statistic is not None:
@@ -215,12 +215,12 @@ def _answer_record(
             "sealed": session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None,
             "population": question.exact.target,
             # Published next it would take nothing more, at the value that the guess suggests.
-            "published": final_half_width(state, question.statistic, share.purse or state.purse, nats),
+            "published": final_half_width(state, question.statistic, stake.purse or state.purse, nats),
         }
     record = kind.of(
         state,
         event,
-        share,
+        stake,
         question.private_release({}),
         subject=framed.subject,
         round_name=in_round,
@@ -372,15 +372,16 @@ class Proposal:
         return None if same is None else comparable[same][0]
 
     def _add_versions(self, versions: list[Record]) -> None:
-        """Append what else is recorded under the key to the versions that are known, which never change."""
+        """Append versions that are recorded since; the others never change."""
         while record := self.session.ledger.find(version_key(self.key, len(versions) + 1)):
             versions.append(record)
 
 
 def is_asked_anew(session: Session, models: Sequence[Any], outputs: str = "") -> bool:
-    """Return whether a question is a new one each time, as privacy certifies and nothing public confirms it.
+    """Return whether a question is a new one each time.
 
-    ``outputs`` is the digest of the models' outputs on the rows of the guess; empty if there are none.
+    It is where privacy certifies, the model has code of its own and nothing public confirms it. ``outputs``
+    is the digest of the models' outputs on the rows of the guess; empty if there are none.
     """
     return session.policy.is_private and not outputs and any(map(has_own_code, models))
 
@@ -391,58 +392,58 @@ def is_asked_anew(session: Session, models: Sequence[Any], outputs: str = "") ->
 def _admitted(session: Session, framed: Framed, state: State) -> FailureBudget:
     """Return what a question may spend of the failure probability; RefusedError if it is not admitted."""
     question, publish = framed.question, framed.asked.publish
-    mechanism_state = state.mechanism_states.get(question.state_name, {})
-    exhausted = state.outgrown(session.fingerprint) or question.exhausted(mechanism_state)
+    memory = state.memories.get(question.state_name, {})
+    exhausted = state.outgrown(session.fingerprint) or question.exhausted(memory)
     if exhausted is not None:
         raise RefusedError(exhausted)
     is_sealed, in_round = question.statistic is not None, state.open_round(framed.asked.round_name)
     final = publish and not is_sealed
-    share = state.share(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
+    stake = state.stake(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
     if question.may_be_declared:
-        share = state.declared(framed.member, share)
-    share = certified(state, question, share)
+        stake = state.declared(framed.member, stake)
+    stake = certified(state, question, stake)
     admits_all = publish or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
-    if not admits_all and not state.admits(*foreseen_half_width(state, question, share)):
+    if not admits_all and not state.admits(*foreseen_half_width(state, question, stake)):
         kept = "certify the model that is kept, " if question.purpose == "check" else ""
         raise RefusedError(
             f"the next {question.purpose} could be less precise than the tolerance of "
             f"{state.policy.tolerance:g}; {kept}add fresh rows (top_up; plan_holdout says how many), or "
             "take rows that nobody has asked about"
         )
-    return share
+    return stake
 
 
-def certified(state: State, question: Question, share: FailureBudget, count: int = 1) -> FailureBudget:
-    """Return the share with the routes (description length, privacy) that certify ``count`` such answers.
+def certified(state: State, question: Question, stake: FailureBudget, count: int = 1) -> FailureBudget:
+    """Return the stake with the routes that certify ``count`` such answers.
 
     Raises
     ------
     RefusedError
-        If no route does, or nothing is left of the weights.
+        If no route does, or nothing is left of the purse.
     """
-    if share.ln_delta == -math.inf and question.statistic is None:
+    if stake.ln_delta == -math.inf and question.statistic is None:
         raise RefusedError(
             "nothing is left of the weights of this holdout, which sum to 1, so an exact answer would "
             "certify nothing; cells of counts still certify, by what was released so far: use certify"
         )
-    mechanism_state = state.mechanism_states.get(question.state_name, {})
-    return state.certified(question.private_release(mechanism_state), share, count)
+    memory = state.memories.get(question.state_name, {})
+    return state.certified(question.private_release(memory), stake, count)
 
 
-def foreseen_half_width(state: State, question: Question, share: FailureBudget) -> tuple[float, float]:
+def foreseen_half_width(state: State, question: Question, stake: FailureBudget) -> tuple[float, float]:
     """Return the half-width that decides on admission, and the width of the metric's range.
 
     Of a sealed question that of the answer if its guess holds, as a surprise is wider and may not decide; of
     others the worst there can be.
     """
-    return question.foreseen_half_width(share, lambda event: transcript_of(state, event, share.nats))
+    return question.foreseen_half_width(stake, lambda event: transcript_of(state, event, stake.nats))
 
 
 # What an answer is worth.
 
 
 def transcript_of(state: State, event: Event, at_least: float = 0.0) -> Transcript:
-    """Return what the transcript theorem takes, if this is told now or after so many nats."""
+    """Return what the transcript theorem takes if this is released after so many nats."""
     nats = max(at_least, state.account.nats) + state.account.price(event)
     return Transcript(state.policy.ln_transcript, nats)
 
@@ -453,14 +454,13 @@ def final_half_width(state: State, statistic: LossCount, purse: Purse | None, na
     ``purse`` and ``nats`` are what is left then and what was revealed.
     """
     assert purse is not None
-    weight, _ = purse.final()
-    level = ln_delta(state.policy.ln_sealed, weight, nats) if weight > 0.0 else -math.inf
-    low, high = statistic.fixed_interval(statistic.expected, statistic.expected, level)
+    ln_delta = state.ln_of_part(purse.final()[0], nats)
+    low, high = statistic.fixed_interval(statistic.expected, statistic.expected, ln_delta)
     return (high - low) / 2.0
 
 
 def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
-    """Warn where a stable median will answer and the asker has not said that it should."""
+    """Warn if a stable median will answer that the asker has not chosen."""
     metric = question.metric
     if question.n_subsamples is None or is_chosen(metric):
         return
@@ -472,15 +472,15 @@ def warn_of_median(session: Session, question: Question, estimator: Any) -> None
 
 
 def too_few_rows(session: Session, question: Question) -> str:
-    """Return a sentence where the next answer of a stable median will be vacuous, whatever the rows say."""
+    """Return a sentence if the next stable median will be vacuous, whatever the rows are."""
     if question.n_subsamples is None:
         return ""
 
     def foreseen(state: State) -> float:
-        share = state.share(question.purpose, at_once=question.at_once)
-        return foreseen_half_width(state, question, share)[0]
+        stake = state.stake(question.purpose, at_once=question.at_once)
+        return foreseen_half_width(state, question, stake)[0]
 
-    if session.ledger.read(foreseen) < _EVERY_LEVEL:
+    if session.ledger.read(foreseen) < _ALL_QUANTILES:
         return ""
     units = _units(session.data, question.n_subsamples)
     return f"{units} are too few: what will be paid for certifies nothing. "
@@ -508,7 +508,7 @@ def certifies_nothing(answer: Answer) -> bool:
 
 
 def why_vacuous(session: Session, n_subsamples: int | None) -> str:
-    """Return why answers of a holdout are vacuous, from its size and the nats revealed so far.
+    """Return why answers are vacuous, by the holdout's size and the nats revealed.
 
     Parameters
     ----------
@@ -536,7 +536,7 @@ def why_vacuous(session: Session, n_subsamples: int | None) -> str:
 
 
 def is_chosen(metric: Metric) -> bool:
-    """Return whether the user has declared ``kind="general"`` for a metric with an interval of its own."""
+    """Return whether ``kind="general"`` was chosen for a metric with its own interval."""
     return metric.chosen_general and metric.is_scorer_with_interval
 
 

@@ -7,8 +7,8 @@ page to read and print is one file without scripts and links. All that stands in
 name may be anything: every text is escaped.
 
 **Verifying** (`ledger verify FILE --certificate`) makes it again from the records, and computes every
-interval anew. An interval follows from what was released, the question's record and its level, the part of
-the failure probability that it may use; the level follows from the records before it. So whoever has the
+interval anew. An interval follows from what was released, the question's record and its stake, the part of
+the failure probability that it may use; the stake follows from the records before it. So whoever has the
 ledger can compute it again, without rows and models, wherever the number of rows is all that the interval
 takes of the data. The size of a ROC AUC or of a per-class mean depends on the class counts, and that of
 weighted or grouped rows on the weights, which no ledger holds; noise and medians are drawn. Those answers are
@@ -47,8 +47,8 @@ from sklearn_ada.holdout.records import (
     SealedRecord,
     UnsealedRecord,
     ValueRecord,
+    entry_of,
     read_record,
-    row,
 )
 from sklearn_ada.holdout.report import answers_in, letters, read_all
 from sklearn_ada.holdout.state import State
@@ -102,7 +102,7 @@ class Prefix:
 
 
 def prefix_of(ledger: Ledger[State], head: str | None = None) -> Prefix:
-    """Return the records of a ledger up to a head, or all that it has now."""
+    """Return the records of a ledger up to a head, or all of them."""
     reached = parse_head(ledger.head() if head is None else head)
     return Prefix(ledger, reached, tuple(itertools.islice(ledger.records(), reached.count)))
 
@@ -114,7 +114,7 @@ def certificate_of(prefix: Prefix) -> dict[str, Any]:
     for record, _, read in answers_in(prefix.ledger, read_all(prefix.records)):
         if isinstance(read, ValueRecord):
             assumptions |= dict.fromkeys(read.assumptions(genesis))
-        entry = row(read, record.seq)
+        entry = entry_of(read, record.seq)
         answers.append({**entry.picked(_OF_ANSWER), "nats": entry.nats or 0.0})
     given = [each for each in answers if each["value"] is not None]
     return {
@@ -143,7 +143,7 @@ _OF_ANSWER = (
 """What a certificate says of one answer."""
 
 
-_ROWS = 200
+_SHOWN = 200
 """How many answers a page shows, the last ones; the JSON has them all."""
 
 
@@ -184,17 +184,17 @@ def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
         Records in which an exact value was published, which the page marks.
     """
     holdout, asked, revealed = certificate["holdout"], certificate["asked"], certificate["revealed"]
-    answers, level = certificate["answers"], percent(holdout["confidence_level"])
+    answers, confidence = certificate["answers"], percent(holdout["confidence_level"])
     given = counted(sum(each["value"] is not None for each in answers), "value")
     targets = {target: number for number, target in enumerate(certificate["targets"], 1)}
-    shown, cut = answers[-_ROWS:], ""
-    if len(answers) > _ROWS:
-        cut = f"<p>The last {_ROWS} of {len(answers):,}; the JSON has them all.</p>"
+    shown, cut = answers[-_SHOWN:], ""
+    if len(answers) > _SHOWN:
+        cut = f"<p>The last {_SHOWN} of {len(answers):,}; the JSON has them all.</p>"
     questions = ", ".join(counted(asked[purpose], purpose) for purpose in ("check", "certify"))
     facts = [
         ("Holdout", f"{holdout['rows_now']:,} rows, fingerprint {holdout['fingerprint'][:16]}"),
         ("Asked", f"{questions}, {asked['refused']} refused"),
-        ("Answered", f"{given}, {level} that all intervals hold together"),
+        ("Answered", f"{given}, {confidence} that all intervals hold together"),
         ("Revealed", f"{revealed['nats']:.4g} nats (information about the rows, natural logarithms)"),
         (
             "Answers",
@@ -209,7 +209,7 @@ def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
     finals = set(published)
     without = dict.fromkeys(each["reason"] for each in shown if each["value"] is None)
     reasons = {reason: letters(number) for number, reason in enumerate(without)}
-    rows = "".join(_row(each, targets, reasons, finals) for each in shown)
+    lines = "".join(_line(each, targets, reasons, finals) for each in shown)
     head = "".join(f"<th>{name}</th>" for name in _HEAD)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -221,7 +221,7 @@ def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
 <dl>{"".join(f"<dt>{name}</dt><dd>{_e(text)}</dd>" for name, text in facts)}</dl>
 <h2>What was asked and answered</h2>{cut}
 <div class="wide" tabindex="0" role="region" aria-label="Answers">
-<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>
+<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>
 {_listed("Why there is no value", without, "ol", ' type="a"')}
 {_listed("Targets: what the values are scores of", certificate["targets"], "ol")}
 {_listed("Theorems", certificate["theorems"], "ul")}
@@ -248,7 +248,7 @@ def _versions() -> str:
 _HEAD = ("#", "Model", "Metric", "Guess", "Value", "Interval", "Verdict", "Nats", "Target", "By")
 
 
-def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str], finals: set[int]) -> str:
+def _line(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str], finals: set[int]) -> str:
     low, high = each["interval"]
     value, ends = each["value"], f"[{_number(low, '-∞')}, {_number(high, '∞')}]"
     if value is None:
@@ -327,11 +327,11 @@ class Verified:
 
 
 class _NotRecomputedError(Exception):
-    """An interval takes something that the ledger does not hold, or that this release does not have."""
+    """An interval takes what the ledger or this release does not have."""
 
 
 def verify_certificate(ledger: Ledger[State], text: str) -> Verified:
-    """Return what was verified of a certificate, or raise for the first thing that does not agree.
+    """Verify a certificate against its ledger, and return what was computed again.
 
     Parameters
     ----------
@@ -436,12 +436,12 @@ def _interval(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     if isinstance(read, UnsealedRecord):
         return _of_unsealed(prefix, state, read)
     assert isinstance(read, AnswerRecord)
-    level = _level(state, read)
+    ln_delta = _ln_delta(state, read)
     if not isinstance(read, SealedRecord):
-        return _of_coded(prefix, state, read, level)
+        return _of_coded(prefix, state, read, ln_delta)
     statistic = LossCount.described(read.mechanism)
     ends = statistic.cells.counts(symbols_of(read.event)[0].value)
-    interval = statistic.fixed_interval(*ends, level)
+    interval = statistic.fixed_interval(*ends, ln_delta)
     if THEOREM not in read.outcome.theorem:
         return interval
     nats = state.account.nats + read.price
@@ -450,18 +450,18 @@ def _interval(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
 
 def _of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
     """Return the interval of an exact value that was told later: what lies in all that were given for it."""
-    before, level = read_record(prefix.records[read.number].body), read.ln_delta
+    before, ln_delta = read_record(prefix.records[read.number].body), read.ln_delta
     assert isinstance(before, ValueRecord)
     if read.is_final:
-        level = state.ln_of_weight(read.weight or 0.0)
-        _check_level(level, read.ln_delta)
+        ln_delta = state.ln_of_part(read.stake or 0.0, state.account.nats)
+        _check_ln_delta(ln_delta, read.ln_delta)
     if not isinstance(read.event, CountRelease):
-        return intersection(_of_coded(prefix, state, before, level), [before.outcome.interval])
+        return intersection(_of_coded(prefix, state, before, ln_delta), [before.outcome.interval])
     (symbol,) = symbols_of(read.event)
     point = int(symbol.value)
     statistic = LossCount.described(before.mechanism)
     own = statistic.fixed_interval(point, point, before.ln_delta)
-    now = statistic.fixed_interval(point, point, level) if read.is_final else own
+    now = statistic.fixed_interval(point, point, ln_delta) if read.is_final else own
     return intersection(now, [own, before.outcome.interval])
 
 
@@ -469,7 +469,7 @@ _MECHANISMS = ("check", "certify", "median ", "gaussian ", "thresholdout ", "lad
 """How the names of mechanisms in records begin."""
 
 
-def _of_coded(prefix: Prefix, state: State, read: ValueRecord, level: float) -> Ends:
+def _of_coded(prefix: Prefix, state: State, read: ValueRecord, ln_delta: float) -> Ends:
     """Return the interval of an answer without noise, from the number of rows."""
     mechanism, name = read.mechanism, read.mechanism["name"]
     if not name.startswith(_MECHANISMS):
@@ -497,25 +497,25 @@ def _of_coded(prefix: Prefix, state: State, read: ValueRecord, level: float) -> 
         Cells(mechanism["centre"], mechanism["half_cell"]), "lattice" if name == "certify" else "cells",
         mechanism["scale"], size, "", variance,
     )  # fmt: skip
-    return question.read(read.event, FailureBudget(level, 0.0), {}).interval
+    return question.read(read.event, FailureBudget(ln_delta, 0.0), {}).interval
 
 
-def _level(state: State, read: AnswerRecord) -> float:
+def _ln_delta(state: State, read: AnswerRecord) -> float:
     """Return ln delta of a question, from the records before it."""
     if read.declared:
         return read.ln_delta  # that of its declaration, where this is larger
     name = state.open_round(read.round_name)
     if state.purse is not None and name is None:
-        level = state.ln_of_weight(read.weight or 0.0)
+        ln_delta = state.ln_of_part(read.stake or 0.0, state.account.nats)
     else:
-        level = state.share(read.purpose, round_name=name).ln_delta
-    _check_level(level, read.ln_delta)
-    return level
+        ln_delta = state.stake(read.purpose, round_name=name).ln_delta
+    _check_ln_delta(ln_delta, read.ln_delta)
+    return ln_delta
 
 
-def _check_level(level: float, recorded: float) -> None:
-    if not math.isclose(level, recorded, rel_tol=1e-9):
+def _check_ln_delta(ln_delta: float, recorded: float) -> None:
+    if not math.isclose(ln_delta, recorded, rel_tol=1e-9):
         raise LedgerDamagedError(
             f"A record says ln delta = {recorded:.9g}, and by the records before it that is "
-            f"{level:.9g}: the ledger was edited, or written by another release. Rest nothing on it."
+            f"{ln_delta:.9g}: the ledger was edited, or written by another release. Rest nothing on it."
         )

@@ -103,7 +103,7 @@ _CHANCE = 1e-6  # that independent rows are those of the holdout
 
 
 def as_edition(session: Session, missing: str) -> Session:
-    """Return the session of rows with ids as the edition that they are, which is recorded if it is new.
+    """Record rows with ids as an edition if they are new, and return its session.
 
     An edition is the rows between two changes. Rows and labels that are those of an earlier edition, and not
     of the last one, are one more change, back to these, which assumes and costs nothing: else whoever passed
@@ -167,7 +167,10 @@ def has_ids_of(table: Table, editions: list[Table]) -> bool:
 
 
 def _record_changes(session: Session, table: Table, editions: list[Table], missing: str) -> None:
-    """Record what makes the last edition the rows of a session, as far as nobody else records others."""
+    """Record the changes from the last edition to the rows of a session.
+
+    It ends early if somebody else records other changes.
+    """
     changes, secret, stamp = Changes.between(editions[-1], table), session.secret, session.asker.stamp()
     # By ids alone: a refusal of other labels, where these would do, would tell labels for nothing.
     was_there = has_ids_of(table, editions)
@@ -320,7 +323,7 @@ def pooled(
     return whole
 
 
-def is_known(session: Session, more: Session) -> bool:
+def were_added(session: Session, more: Session) -> bool:
     """Return whether rows of these ids were added to the holdout of a session before; nothing is recorded.
 
     By ids alone: if their labels are others, `with_top_up` records it, at its price.
@@ -344,7 +347,7 @@ def is_known(session: Session, more: Session) -> bool:
 
 
 def with_top_up(session: Session) -> Session:
-    """Record that the rows of this session are the holdout from now on, and return its session.
+    """Record the rows of this session as the holdout's, and return its session.
 
     Recording the same rows once more is free and changes nothing. As many rows with other labels are refused
     at the price of other labels: without ids a row is its label.

@@ -141,7 +141,7 @@ def _value(metric: Metric, subject: Subject, data: HoldoutData) -> Observation:
 def _chosen(
     values: list[float | None], metric: Metric, choice: PrivateChoice | None, draw: Draw, *, interrupted: bool
 ) -> Event:
-    """Return the event of the choice, in which a model that failed (None) counts as the worst.
+    """Return the event of the choice; a model that failed (None) counts as the worst.
 
     If one failed, a symbol says so before the winner's number, which is N if all failed.
     """
@@ -215,7 +215,7 @@ class PrivateChoice:
         return PrivateRelease(event, self.unit, self.family)
 
     def within(self, state: State, n: int, count: int) -> PrivateChoice:
-        """Return the choice with an epsilon that takes at most half of what is left of the privacy budget.
+        """Return the choice with an epsilon that takes at most half of the privacy budget.
 
         It leaves at least as much as one answer takes, so that the winner can be certified.
 

@@ -1,4 +1,4 @@
-"""Which ledger is that of some rows, and which of these rows it knows as its holdout's.
+"""Finding the ledger of some rows, and the rows that are its holdout's.
 
 A ledger without a path belongs to rows. Where these are known by ids, it is looked for among the ledgers of
 this session whose rows have ids; they are compared by hashes keyed with the ledger's own secret.
@@ -56,7 +56,7 @@ _OF_SESSION = (None, ":memory:")
 
 
 class Place(NamedTuple):
-    """Where the ledger of some rows is, and which one of the same rows is to be left for it, if any."""
+    """The addresses of the ledger of some rows and of one left for it."""
 
     address: Address
     left: Address | None = None
@@ -91,7 +91,7 @@ def place_of_rows(given: Address | None, ids: Ids | None, y: ArrayLike, missing:
     """
     by_labels = ledger_address(given, lambda: labels_digest(y))
     if given in _OF_SESSION and ids is None and any(map(is_begun, noted_ledgers(by_labels))):
-        raise _known_by_ids("with ids, and not without: give their ids again, ids=")
+        raise _asked_otherwise("with ids, and not without: give their ids again, ids=")
     if given not in _OF_SESSION or ids is None:
         return Place(by_labels)
     in_any_order = ledger_address(given, lambda: labels_digest(np.sort(np.asarray(y))), "sorted")
@@ -104,7 +104,7 @@ def place_of_rows(given: Address | None, ids: Ids | None, y: ArrayLike, missing:
 
 
 def leave_other(place: Place) -> None:
-    """Close the ledger that is left, so that whoever still has it open is answered nothing.
+    """Close the ledger that is left: it answers nothing to whoever has it open.
 
     Raises
     ------
@@ -122,21 +122,21 @@ def leave_other(place: Place) -> None:
 
 
 def _place_by_ids(
-    given: Address | None, known: Ids, by_labels: Address, in_any_order: Address, missing: str
+    given: Address | None, ids: Ids, by_labels: Address, in_any_order: Address, missing: str
 ) -> Place:
     """Return where the ledger of these ids is.
 
     ``by_labels`` is where it would be without ids; ledgers of as many rows of each label are noted under
     ``in_any_order``.
     """
-    digest = hashlib.sha256(known.tobytes()).hexdigest()
+    digest = hashlib.sha256(ids.tobytes()).hexdigest()
     own, of_fold = (ledger_address(given, lambda: digest, kind) for kind in (_ROWS, _FOLD))
     # The same ids have one ledger, whoever was first.
     here = next((one for one in (own, of_fold) if is_begun(one)), None)
     untouched, closed = (False, False) if here is None else _is_untouched(here)
     if within_cross_validation():
         return Place(own if here == own and not (untouched and closed) else of_fold)
-    shared = _sharing([one for one in ledgers_of_kind(given, _ROWS) if one != here], known)
+    shared = _sharing([one for one in ledgers_of_kind(given, _ROWS) if one != here], ids)
     # But one that told nothing is left for the first one of these rows, as soon as missing="ignore" says that
     # they are the same, or the first one knows them already.
     is_left = untouched and (closed or missing == "ignore" or any(one.missing == 0 for one in shared))
@@ -145,7 +145,7 @@ def _place_by_ids(
         if missing == "ignore" and any(one.missing for one in shared):
             _check_alone(1 + len(shared))
         return Place(here)
-    nearest = max(shared, key=lambda one: (one.missing == 0, one.known), default=None)
+    nearest = max(shared, key=lambda one: (one.missing == 0, one.present), default=None)
     if nearest is not None and (nearest.missing == 0 or missing == "ignore"):
         _check_alone(len(shared))
         return Place(nearest.address, here)
@@ -153,18 +153,18 @@ def _place_by_ids(
         return Place(here)
     if nearest is not None:
         warn_user(
-            f"{nearest.known} of the {nearest.known + nearest.missing} rows of a holdout that was asked in "
-            f"this session are among these rows, and {nearest.missing} are missing. These rows get a ledger "
-            "of their own, certified for them alone, as the folds of an outer cross-validation do. If they "
-            "are the same rows with some dropped, that is a second budget for one holdout, and no interval "
-            "of either ledger holds any more: use missing='ignore', which goes on with the first one and "
-            "says so in every certificate, and give the ledger a path.",
+            f"{nearest.present} of the {nearest.present + nearest.missing} rows of a holdout that was asked "
+            f"in this session are among these rows, and {nearest.missing} are missing. These rows get a "
+            "ledger of their own, certified for them alone, as the folds of an outer cross-validation do. If "
+            "they are the same rows with some dropped, that is a second budget for one holdout, and no "
+            "interval of either ledger holds any more: use missing='ignore', which goes on with the first "
+            "one and says so in every certificate, and give the ledger a path.",
             once=("rows with ids of which others are missing", os.fspath(own)),
         )
     elif is_begun(by_labels):
         return Place(by_labels)  # which is refused: it was begun without ids
     elif any(is_begun(other) for other in noted_ledgers(by_labels) if _is_of_rows(other) and other != own):
-        raise _known_by_ids("with other ids: give those, as they were (a number is not the same as text)")
+        raise _asked_otherwise("with other ids: give those, as they were (a number is not the same as text)")
     elif any(is_begun(other) for other in noted_ledgers(in_any_order) if _is_of_rows(other) and other != own):
         warn_user(
             "As many rows of each label were asked about in this session, and none of their ids is among "
@@ -186,12 +186,12 @@ class _Sharing(NamedTuple):
     """A ledger whose holdout has rows among some: how many of an edition are known, and how many missing."""
 
     address: str
-    known: int
+    present: int
     missing: int
 
 
 def _sharing(addresses: list[str], ids: Ids) -> list[_Sharing]:
-    """Return the ledgers that know a row of these hashed ids, each by the edition nearest to them."""
+    """Return the ledgers that have rows of these ids, each by its nearest edition."""
     found = []
     for address in addresses:
         ledger = open_existing_ledger(address, State)
@@ -200,14 +200,14 @@ def _sharing(addresses: list[str], ids: Ids) -> list[_Sharing]:
         mine = keyed_ids(ids, ledger.secret())
         editions = editions_of(ledger)
         counts = [(int(np.isin(rows["id"], mine).sum()), len(rows)) for rows in editions]
-        if any(known for known, _ in counts):
-            known, size = max(counts, key=lambda count: (count[0] == count[1], count[0]))
-            found.append(_Sharing(address, known, size - known))
+        if any(present for present, _ in counts):
+            present, size = max(counts, key=lambda count: (count[0] == count[1], count[0]))
+            found.append(_Sharing(address, present, size - present))
     return found
 
 
 def check_not_of_others(own: Ledger[State], ids: Ids) -> None:
-    """Raise LedgerMismatchError if rows with these ids are also those of another ledger of this session."""
+    """Raise LedgerMismatchError if another ledger of this session has rows with these ids."""
     for given in _OF_SESSION:
         addresses = ledgers_of_kind(given, _ROWS)
         others = [one for one in addresses if open_existing_ledger(one, State).genesis != own.genesis]
@@ -230,7 +230,7 @@ def _is_of_rows(address: str) -> bool:
     return not os.path.basename(address).removeprefix(":memory:").startswith(f"{_FOLD}-")
 
 
-def _known_by_ids(how: str) -> LedgerMismatchError:
+def _asked_otherwise(how: str) -> LedgerMismatchError:
     return LedgerMismatchError(
         f"These labels, in this order, were asked about in this session {how}. A second ledger of the same "
         "rows would be a second budget for one holdout, and no interval of either would hold any more. For "
@@ -258,7 +258,7 @@ def check_sides(session: Session, ids: Ids) -> None:
 
 
 def held_before(address: Address, ids: Ids) -> NDArray[np.bool_]:
-    """Return which of these hashed ids a ledger knows as those of its holdout's rows, now or before."""
+    """Return which of these hashed ids are, or were, of a ledger's holdout."""
     found = _begun(address)
     if found is None:
         return np.zeros(len(ids), dtype=bool)
@@ -269,7 +269,7 @@ def held_before(address: Address, ids: Ids) -> NDArray[np.bool_]:
 def check_unchanged(
     address: Address, train: Ids, ids: Ids, y: NDArray[np.generic], *, of_share: bool, is_path: bool
 ) -> None:
-    """Raise if a ledger's holdout is to consist of other rows than before and must not.
+    """Raise if a ledger's holdout would have other rows and may not.
 
     No change is recorded; that labels alone differ is paid for. It may change by itself only where a share
     chooses it, and not on a path within scikit-learn's cross-validation, where the rows are those of a fold.

@@ -1,4 +1,4 @@
-"""From what a user asks to a question, in which all but the answer is fixed, and to its keys.
+"""Making a question of what a user asks, with all but the answer fixed.
 
 An `Ask` names subject, metric, purpose and guess. `plan_question` makes the `Question` of it: validation rows
 tune the metric and give the guess, and the settings name the mechanism. Everything is checked before anything
@@ -67,7 +67,7 @@ HOW_A_MEDIAN = (
 FINAL = "final "
 """How the key begins of a question that was published when it was asked first."""
 _ALIKE = "has an interval for records that count alike and are independent, not with weights or groups"
-_KNOWN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
+_GIVEN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
 _TOO_GOOD = 0.25  # of the deviation of y: a model that explains more than 99 percent of it
 
 
@@ -106,7 +106,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Framed:
-    """A question in the form in which a ledger answers it, with the keys by which it is found again.
+    """A question in the form that a ledger answers, with its keys.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class Framed:
     entry: dict[str, Any]
 
     @classmethod
-    def of(cls, session: Session, asked: Ask, question: Question, known_as: str | None = None) -> Framed:
+    def of(cls, session: Session, asked: Ask, question: Question, recorded_as: str | None = None) -> Framed:
         """Return a question with its keys; ``known_as`` is the one under which it was asked before."""
         digest, metric = asked.subject.digest, metric_identity(question.metric)
         mechanism, guess, is_private = question.describe(), question.guess, session.policy.is_private
@@ -144,8 +144,8 @@ class Framed:
         key = question_key(subject, question.purpose, described, rows, mechanism, digits)
         final = f"{FINAL}{key}"
         keys: tuple[str, ...] = (final,) if asked.publish and question.statistic is None else (key, final)
-        if known_as is not None:
-            keys = (known_as,)
+        if recorded_as is not None:
+            keys = (recorded_as,)
         entry = {"metric": metric["metric"], "mechanism": mechanism, "guess": described}
         entry |= {"purpose": question.purpose, "model": asked.subject.name, **session.asker.stamp()}
         return cls(asked, question, subject, keys, subject_key(digest, metric, "declared"), entry)
@@ -260,7 +260,7 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
         if not policy.is_described:
             return "has no answer with noise, and this holdout certifies by privacy alone"
         if metric.measure.at_class_mix and policy.class_mix == "priced":
-            return _KNOWN_COUNTS
+            return _GIVEN_COUNTS
         of_certify = "has an interval of all rows, which a certify tells and a check does not"
         return "" if purpose == "certify" else of_certify
     if metric.lacks_range:
@@ -271,12 +271,15 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
         return metric.measure.reason
     if data.has_interval(metric):
         return ""
-    return _ALIKE if data.units is not None else _KNOWN_COUNTS
+    return _ALIKE if data.units is not None else _GIVEN_COUNTS
 
 
 @contextmanager
 def meaning_of(metric: Metric, data: HoldoutData) -> Iterator[None]:
-    """Raise ValueError, which says what to write, where the block finds that labels do not allow a metric."""
+    """Raise ValueError if labels in the block do not allow a metric.
+
+    The message says what to write.
+    """
     try:
         yield
     except UndefinedMetricError as error:
@@ -284,7 +287,10 @@ def meaning_of(metric: Metric, data: HoldoutData) -> Iterator[None]:
 
 
 def check_defined(data: HoldoutData, metric: Metric, *, of_classes: bool = True) -> None:
-    """Raise ValueError, which says what to write, for a metric that has no meaning for these labels."""
+    """Raise ValueError for a metric that has no meaning for these labels.
+
+    The message says what to write.
+    """
     with meaning_of(metric, data):
         metric.check_target(data.some_labels)
         if of_classes:
@@ -331,7 +337,7 @@ def _checked_class(settings: object, purpose: str, owner: str) -> type[Question]
 
 
 def _check_median_is_wanted(metric: Metric, owner: str) -> None:
-    """Raise unless the asker wrote that a stable median is wanted, or a function of their own."""
+    """Raise unless the asker chose a stable median, or wrote the metric."""
     if metric.string is None or metric.chosen_general:
         return
     name, why = metric.name, f"{metric.measure.reason}"

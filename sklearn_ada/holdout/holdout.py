@@ -19,10 +19,10 @@ from sklearn_ada.holdout.certificate import export_certificate
 from sklearn_ada.holdout.changes import (
     as_edition,
     check_not_held_out,
-    is_known,
     overlaps,
     pooled,
     release_mean_weight,
+    were_added,
     with_top_up,
 )
 from sklearn_ada.holdout.choice import select_model
@@ -273,7 +273,7 @@ class Holdout:
         guess_from: tuple[Any, ArrayLike] | None = None,
         settings: Settings = None,
     ) -> Answer:
-        """Release the exact value of the model that is kept, about as narrowly as a holdout used once.
+        """Release the exact value of the one model that is kept.
 
         Takes .95 of what is left of the weights, whether the model was asked about before or not; the
         tolerance does not refuse it. The same model gets the recorded value again; another one may be
@@ -432,7 +432,7 @@ class Holdout:
         guess: float | Guess | None = None,
         guess_from: tuple[Any, ArrayLike] | None = None,
     ) -> Answer:
-        """Ask how much better model b is than model a, from the rows on which they differ.
+        """Ask how much better model b is than model a.
 
         The interval of the difference holds together with all other intervals of the ledger. It is much
         narrower than the difference of two intervals where the models agree on most rows: of counts, such as
@@ -559,7 +559,7 @@ class Holdout:
         *,
         key: str | os.PathLike[str] | bytes | X25519PrivateKey | None = None,
     ) -> list[Answer]:
-        """Tell the exact values of sealed answers, each with the interval of the time when it was asked.
+        """Release the exact values of sealed answers.
 
         Whatever was asked since, and however it surprised, does not widen them. Rows and models are not
         needed. Each costs about three nats, which everything that is asked later pays (with a warning that
@@ -597,13 +597,16 @@ class Holdout:
         close(self.ledger, self._session.asker)
 
     def report(self) -> HoldoutReport:
-        """Return what was asked, answered and spent so far, read back from the ledger and verified."""
+        """Return what was asked, answered and spent so far.
+
+        It is read back from the ledger and verified.
+        """
         return report_of(self._session.ledger)
 
     def remaining(
         self, scoring: Scoring = "accuracy", *, purpose: str | None = None, guess_rows: int | None = None
     ) -> int | None:
-        """Return how many more questions are admitted if every guess holds, or None if nothing limits them.
+        """Return how many more questions are admitted if every guess holds.
 
         The tolerance limits them, and the privacy budget where privacy alone certifies. `publish` is
         never refused by a tolerance, and is not counted. In cells a few more may be admitted, as guesses
@@ -725,7 +728,7 @@ class Holdout:
         session = self._session.of_rows(more)
         if hashed is not None:
             check_not_of_others(session.ledger, hashed)
-        if not is_known(self._session, session) and overlaps(self._session, row_hashes(X)):
+        if not were_added(self._session, session) and overlaps(self._session, row_hashes(X)):
             raise HoldoutLeakError(
                 "The rows to be added repeat rows of the holdout, far more than chance allows. Add new draws "
                 "only."

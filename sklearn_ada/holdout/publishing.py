@@ -6,7 +6,7 @@ does not. So everything may be told once the holdout is closed, or its final val
 are not needed: what is told is a function of the record and of the ledger's secret or, where values were
 sealed with a public key, of the holder's private one.
 
-**The final certify** tells the exact value of a model that is kept, with most of what is left of the weights.
+**The final certify** tells the exact value of a model that is kept, with most of what is left of the purse.
 It is a question like any other, asked when all else is known, so it pays for everything that was said. But it
 is about a model that was asked before, whose sealed value keeps the level of its asking; both intervals hold
 together, and what lies in both is told (`sklearn_ada.guarantees.intersection`). A model that was never asked
@@ -29,7 +29,7 @@ from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, CountRelease, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.guarantees.description_length import FINAL as FINAL_SHARE
+from sklearn_ada.guarantees.description_length import FINAL as PART_OF_FINAL
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.holdout.asking import answer_to, put_question, refuse
 from sklearn_ada.holdout.framing import FINAL, Ask, Framed, in_form
@@ -134,12 +134,12 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
         planned = as_recorded(question, guess, asked_as.mechanism, session.data, session.policy)
     _warn_of_another_final(session, earlier)
     is_sealed = planned.statistic is not None
-    known_as = None if earlier is None else str(earlier.key).split(" version ")[0]
+    recorded_as = None if earlier is None else str(earlier.key).split(" version ")[0]
     asked = asked if earlier is None or is_sealed else plain
     # What the look gave: what was sealed with a public key is computed from rows and model, not opened.
     looked: list[Any] = []
     try:
-        answer = answer_to(session, Framed.of(session, asked, planned, known_as), looked)
+        answer = answer_to(session, Framed.of(session, asked, planned, recorded_as), looked)
         was_final = earlier is None or str(earlier.key).startswith(FINAL)
         if not answer.answered or (was_final and not is_sealed):
             return answer
@@ -222,28 +222,28 @@ class Sealed:
         return point
 
     def record(
-        self, state: State, point: int, stamp: dict[str, Any], share: FailureBudget | None, *, is_known: bool
+        self, state: State, point: int, stamp: dict[str, Any], stake: FailureBudget | None, *, is_public: bool
     ) -> UnsealedRecord:
         """Return the record of telling it now: at the level of the asking and, in a final, at its own."""
         statistic, before = self.statistic, self.read.outcome
-        event = CountRelease((statistic.symbol_within(point, (point, point) if is_known else self.cell),))
+        event = CountRelease((statistic.symbol_within(point, (point, point) if is_public else self.cell),))
         own = statistic.fixed_interval(point, point, self.read.ln_delta)
-        fixed = own if share is None else statistic.fixed_interval(point, point, share.ln_delta)
+        fixed = own if stake is None else statistic.fixed_interval(point, point, stake.ln_delta)
         interval = intersection(fixed, [own, before.interval])
         vacuous, target = interval[0] <= 0.0 and interval[1] >= 1.0, self.read.population
         outcome = Outcome(point / statistic.n, interval, "exact", before.theorem, target, vacuous)
         made = {"number": self.number, "outcome": outcome, **stamp}
-        return UnsealedRecord.of(state, self.read, event, share, **made)
+        return UnsealedRecord.of(state, self.read, event, stake, **made)
 
 
 def _unsealed(sealed: Sealed, asker: Asker, private: Any) -> Record:
-    """Return the record of telling a value at the level of its asking, or of its final."""
+    """Return the record that releases a sealed value, by itself or as a final."""
 
     def open_and_charge() -> Record:
-        point, stamp, is_known = sealed.point(private), asker.stamp(), sealed.unsealed is not None
+        point, stamp, is_public = sealed.point(private), asker.stamp(), sealed.unsealed is not None
         return sealed.ledger.charge(
             f"unsealed {sealed.number}",
-            lambda state: sealed.record(state, point, stamp, None, is_known=is_known).to_dict(),
+            lambda state: sealed.record(state, point, stamp, None, is_public=is_public).to_dict(),
         )
 
     # Published, it has the interval of its asking as well: what lies in both was told.
@@ -257,38 +257,38 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
     sealed = Sealed(session.ledger, number) if isinstance(read, SealedRecord) else None
     seen = next((each for each in looked if isinstance(each, int)), None)
     point = 0 if sealed is None else sealed.point(seen=seen)
-    is_known = sealed is not None and sealed.unsealed is not None
+    is_public = sealed is not None and sealed.unsealed is not None
 
     def decide(state: State) -> UnsealedRecord:
         outgrown = state.outgrown(session.fingerprint)
         if outgrown is not None:
             raise RefusedError(outgrown)
-        share = state.share("certify", final=True)
-        if share.ln_delta == -math.inf:
+        stake = state.stake("certify", final=True)
+        if stake.ln_delta == -math.inf:
             raise RefusedError(
                 "nothing is left of the weights of this holdout, which sum to 1: other values were published "
                 "before. What is left: cells, which certify by what was released so far (certify), and "
                 "unsealing, at the level of the asking"
             )
         if sealed is not None:
-            return sealed.record(state, point, stamp, share, is_known=is_known)
-        # What was told before certifies the share of a final, too; the symbol is the only one there can be.
-        before, now = read.outcome, question.read(read.event, share, read.memory)
+            return sealed.record(state, point, stamp, stake, is_public=is_public)
+        # What was told before certifies the stake of a final, too; the symbol is the only one there can be.
+        before, now = read.outcome, question.read(read.event, stake, read.memory)
         interval = intersection(now.interval, [before.interval])
         outcome = replace(before, interval=interval, levels=now.levels)
         event = CodedRelease((Symbol("index", 0, 1.0),))
-        return UnsealedRecord.of(state, read, event, share, number=number, outcome=outcome, **stamp)
+        return UnsealedRecord.of(state, read, event, stake, number=number, outcome=outcome, **stamp)
 
     return session.charge(f"final {number}", decide)
 
 
 def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
-    """Warn, before it is charged, where another value was published, which took most of the weights."""
-    known = earlier is not None and (  # told exactly, it keeps the interval that it has
+    """Warn, before the charge, if another value was published and took most of the purse."""
+    keeps_interval = earlier is not None and (  # told exactly, it keeps the interval that it has
         not isinstance(read_record(earlier.body), SealedRecord)
         or session.ledger.find(f"{FINAL}{earlier.seq}") is not None
     )
-    if known or not session.ledger.read(_has_published):
+    if keeps_interval or not session.ledger.read(_has_published):
         return
     first = next((each.seq for each in session.ledger.records() if str(each.key).startswith(FINAL)), None)
     where = "" if first is None else f" (record {first})"
@@ -302,7 +302,7 @@ def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
 def _has_published(state: State) -> bool:
     """Return whether a final took its part: all that may come before one leaves more of the purse."""
     assert state.purse is not None
-    return state.finals > 0 or state.purse.left <= 1.0 - FINAL_SHARE
+    return state.finals > 0 or state.purse.left <= 1.0 - PART_OF_FINAL
 
 
 def _asked_before(session: Session, asked: Ask, question: Question) -> Record | None:
@@ -314,7 +314,7 @@ def _asked_before(session: Session, asked: Ask, question: Question) -> Record | 
 
 
 def _all_sealed(ledger: Ledger[State]) -> list[int]:
-    """Return the numbers of all that is sealed, which may be told when nothing more will be asked."""
+    """Return the numbers of all sealed records, once no question can follow."""
     if not ledger.read(lambda state: state.closed or state.finals):
         raise bad_parameter(
             "answers", _OWNER, _EXPECTED, None,

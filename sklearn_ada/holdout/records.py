@@ -33,7 +33,7 @@ from sklearn_ada.accounting.filters import RECORDS, Unit
 from sklearn_ada.answer import Answer, Certificate, Cost
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import ROW_BY_ROW
-from sklearn_ada.holdout.state import KINDS, LedgerRecord, State, finite, level_of, on_disk
+from sklearn_ada.holdout.state import KINDS, LedgerRecord, State, finite, ln_delta_of, on_disk
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record
 from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.questions.question import Outcome
@@ -111,7 +111,7 @@ class Entry:
         """Return what a record says; LedgerDamagedError if it cannot be read."""
         try:
             read = read_record(record.body)
-            return cls(record.seq, "genesis") if read is None else row(read, record.seq)
+            return cls(record.seq, "genesis") if read is None else entry_of(read, record.seq)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise LedgerDamagedError(
                 f"Record {record.seq} is of a kind that this release does not know, or lacks a part: it was "
@@ -124,11 +124,11 @@ class Entry:
         return None if self.answer is None else self.target
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns of tables, always the same ones in the same order, ready for JSON."""
+        """Return the columns of tables, always the same, ready for JSON."""
         return {name: getattr(self, name) for name in COLUMNS}
 
     def picked(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return what has these names, of which "value" is the answer and "interval" its two ends."""
+        """Return some fields by name; "value" is the answer, "interval" its two ends."""
         made = {"value": self.answer, "interval": [self.low, self.high]}
         return {name: made[name] if name in made else getattr(self, name) for name in names}
 
@@ -138,10 +138,10 @@ COLUMNS = tuple(each.name for each in fields(Entry)[:19])
 
 
 _SAME = ("kind", "time", "who", "label", "purpose", "epsilon", "rho", "reason", "model")
-"""What a row has of a record as it is."""
+"""What an entry has of a record as it is."""
 
 
-def row(record: LedgerRecord, index: int) -> Entry:
+def entry_of(record: LedgerRecord, index: int) -> Entry:
     """Return what a record says, as all views of a ledger show it; ``index`` is its place."""
     columns = {name: getattr(record, name, None) for name in _SAME} | {"nats": getattr(record, "price", None)}
     for name, part in (("metric", "name"), ("mechanism", "name"), ("guess", "value")):
@@ -157,7 +157,7 @@ _AS_FOUND = (
 )
 _OF_PREDICTIONS = "predictions depend on the holdout's labels through the answers of this ledger alone"
 _as_dict = operator.methodcaller("to_dict")
-_X_IS_KNOWN = "nobody who knows X of the holdout asks about a model, and not about predictions"
+_X_IS_PUBLIC = "nobody who knows X of the holdout asks about a model, and not about predictions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +211,7 @@ class MechanismRecord(ReleaseRecord):
         """Charge it in nats and to the privacy budget; note that X is known, if it is."""
         state.charge(self.event, self.price, self.unit)
         if self.given_rows:
-            state.assume(_X_IS_KNOWN)
+            state.assume(_X_IS_PUBLIC)
 
 
 def _released(state: State, event: Event, release: PrivateRelease | None) -> dict[str, Any]:
@@ -235,12 +235,12 @@ class ValueRecord(MechanismRecord):
     ln_delta, nats : float
         Logarithm of the failure probability that the certificate states, and the L in it.
     outcome : Outcome
-    weight : float or None, default=None
+    stake : float or None, default=None
         What it took of the purse, where it took something.
     purse : list or None, default=None
-        What was left of it: the weight, and how many have taken.
+        What was left of it, and how many questions have taken from it.
     declared, unconfirmed : bool, default=False
-        Whether its share is that of a declared model; whether the answer is returned again to whatever model
+        Whether its stake is that of a declared model; whether the answer is returned again to whatever model
         has the same digest.
     assumed : list of str, default=[]
         What it rests on because of changes of the rows.
@@ -254,10 +254,10 @@ class ValueRecord(MechanismRecord):
     mechanism: dict[str, Any]
     guess: dict[str, Any]
     purpose: str
-    ln_delta: float = field(metadata=on_disk(read=level_of, write=finite))
+    ln_delta: float = field(metadata=on_disk(read=ln_delta_of, write=finite))
     nats: float
     outcome: Outcome = field(metadata=on_disk(read=Outcome.from_dict, write=_as_dict))
-    weight: float | None = None
+    stake: float | None = field(default=None, metadata=on_disk("weight"))
     purse: list[Any] | None = None
     declared: bool = False
     unconfirmed: bool = False
@@ -323,7 +323,7 @@ class ValueRecord(MechanismRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerRecord(ValueRecord):
-    """The record of a question that was admitted, whether it has a value or failed on the holdout.
+    """The record of a question that was admitted: its value, or its failure.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ class AnswerRecord(ValueRecord):
 
     @classmethod
     def of(
-        cls, state: State, event: Event, share: FailureBudget, release: PrivateRelease | None, **others: Any
+        cls, state: State, event: Event, stake: FailureBudget, release: PrivateRelease | None, **others: Any
     ) -> Self:
         """Return the record of an answer that is given now.
 
@@ -356,20 +356,19 @@ class AnswerRecord(ValueRecord):
         state : State
         event : Event
             What was released.
-        share : FailureBudget
+        stake : FailureBudget
             What the question may spend of the failure probability.
         release : PrivateRelease or None
             What it could cost of the privacy budget at most; None if there is no privacy in it.
         **others
             Its other fields.
         """
-        taken = share.taken() if others["round_name"] is None else {}
-        ln_delta = level if math.isfinite(level := share.ln_certified) else -math.inf
+        taken = stake.taken() if others["round_name"] is None else {}
         return cls(
             **_released(state, event, release),
             **taken,
-            ln_delta=ln_delta,
-            nats=share.nats,
+            ln_delta=ln_delta if math.isfinite(ln_delta := stake.ln_certified) else -math.inf,
+            nats=stake.nats,
             assumed=tuple(state.assumed),
             **others,
         )
@@ -380,12 +379,12 @@ class AnswerRecord(ValueRecord):
         state.count_asker(self.who)
         state.count_question(self.purpose, self.round_name)
         if self.round_name is None:
-            state.take(self.weight, self.purse)
+            state.take(self.stake, self.purse)
         # A difference of two models says nothing of where the next score lies.
         limits = None if self.metric.get("kind") == DIFFERENCE else self.metric["range"]
         state.keep_value(self.outcome.value, self.outcome.target, limits)
         if self.memory_name:
-            state.mechanism_states[self.memory_name] = self.memory
+            state.memories[self.memory_name] = self.memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -425,7 +424,7 @@ class UnsealedRecord(ValueRecord):
 
     @classmethod
     def of(
-        cls, state: State, sealed: ValueRecord, event: Event, share: FailureBudget | None, **others: Any
+        cls, state: State, sealed: ValueRecord, event: Event, stake: FailureBudget | None, **others: Any
     ) -> UnsealedRecord:
         """Return the record of telling it now.
 
@@ -435,29 +434,29 @@ class UnsealedRecord(ValueRecord):
         sealed : ValueRecord
             The record that holds it.
         event : Event
-        share : FailureBudget or None
-            Of a final; None: at the level of the asking.
+        stake : FailureBudget or None
+            Of a final; None: that of the asking.
         **others
             Its other fields: number and outcome, and who asks for it.
         """
         same = ("metric", "mechanism", "guess", "purpose", "declared", "given_rows", "assumed", "model")
-        level = FailureBudget(sealed.ln_delta, sealed.nats) if share is None else share
+        own = stake or FailureBudget(sealed.ln_delta, sealed.nats)
         return cls(
-            is_final=share is not None,
-            ln_delta=level.ln_delta,
-            nats=level.nats,
-            **level.taken(),
+            is_final=stake is not None,
+            ln_delta=own.ln_delta,
+            nats=own.nats,
+            **own.taken(),
             **{name: getattr(sealed, name) for name in same},
             **_released(state, event, None),
             **others,
         )
 
     def apply(self, state: State) -> None:
-        """Charge it, and take its weight if it is a final. It is no new question."""
+        """Charge it, and take its stake if it is a final. It is no new question."""
         state.charge(self.event, self.price)
         state.keep_value(self.outcome.value, self.outcome.target, self.metric["range"])
         if self.is_final:
-            state.take(self.weight, self.purse)
+            state.take(self.stake, self.purse)
             state.finals += 1
 
 
@@ -612,7 +611,7 @@ class ConfirmationRecord(ReleaseRecord):
 
 
 def confirmation_event(same: int | None, chances: Sequence[float]) -> Event:
-    """Return the event of saying which of some recorded answers a model has, or none of them.
+    """Return the event that names the recorded answer that a model has, if any.
 
     "The same" or "different" is one symbol for all of them, of one urn if there is one and of another if
     there are several; which one it is, is a second. ``chances`` are their probabilities
@@ -649,7 +648,7 @@ class OverlapRecord(ReleaseRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsRecord(ReleaseRecord):
-    """That labels are not those of the rows was told, where the rows then stayed as they were.
+    """The news that labels are not those of the rows, which stayed as they were.
 
     It is information about the holdout and has the price of other labels, or whoever passes guesses as labels
     until they are not refused would learn them for nothing.
@@ -692,7 +691,7 @@ class RoundRecord(LedgerRecord):
         How many questions there are, of which purpose.
     ln_delta, nats : float
         What each of them may spend of the failure probability, and the L in it.
-    weight, purse
+    stake, purse
         What each of them took of the purse, and what was left; None where answers are exact.
     at_once : bool or None, default=None
         Where there is a purse: whether its answers are exact.
@@ -703,23 +702,23 @@ class RoundRecord(LedgerRecord):
     name: str = field(metadata=on_disk("round"))
     purpose: str
     size: int
-    ln_delta: float = field(metadata=on_disk(read=level_of, write=finite))
+    ln_delta: float = field(metadata=on_disk(read=ln_delta_of, write=finite))
     nats: float
-    weight: float | None = None
+    stake: float | None = field(default=None, metadata=on_disk("weight"))
     purse: list[Any] | None = None
     at_once: bool | None = None
 
     @classmethod
-    def of(cls, share: FailureBudget, *, at_once: bool, **others: Any) -> RoundRecord:
+    def of(cls, stake: FailureBudget, *, at_once: bool, **others: Any) -> RoundRecord:
         """Return the record of a round that is opened now; ``others`` are its other fields."""
-        taken = {} if share.purse is None else {**share.taken(), "at_once": at_once}
-        return cls(ln_delta=share.ln_delta, nats=share.nats, **taken, **others)
+        taken = {} if stake.purse is None else {**stake.taken(), "at_once": at_once}
+        return cls(ln_delta=stake.ln_delta, nats=stake.nats, **taken, **others)
 
     def apply(self, state: State) -> None:
-        """Count its questions, and keep their share."""
-        share = FailureBudget(self.ln_delta, self.nats)
-        state.take(self.weight, self.purse, size=self.size)
-        state.begin_round(self.name, self.purpose, self.size, share, bool(self.at_once))
+        """Count its questions, and keep their stake."""
+        stake = FailureBudget(self.ln_delta, self.nats)
+        state.take(self.stake, self.purse, size=self.size)
+        state.begin_round(self.name, self.purpose, self.size, stake, bool(self.at_once))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -819,7 +818,7 @@ class TopUpRecord(_RowsChangedRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class RowsRecord(_RowsChangedRecord):
-    """The rows at the beginning, or those that were added, are missing or have other labels now.
+    """The first rows, or those that were added, dropped or relabelled.
 
     Or a change back to an earlier edition. Its table of keyed hashes stays in the ledger: nothing that is
     shown or pickled holds it. That labels are others is information about the holdout, and has a price.

@@ -36,11 +36,11 @@ from sklearn_ada.holdout.records import (
     RoundCloseRecord,
     UnsealedRecord,
     ValueRecord,
+    entry_of,
     from_last_checkpoint,
     read_record,
-    row,
 )
-from sklearn_ada.holdout.rounds import MANY, admitted_one_by_one, share_ahead
+from sklearn_ada.holdout.rounds import MANY, admitted_one_by_one, stake_ahead
 from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
@@ -86,7 +86,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a holdout can still do for a mean of a bounded score over all rows.
+    """What a holdout can still do for a mean of a bounded score.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ def _of_searches(state: State, probe: Question, worst: Question) -> list[Forecas
         return [_forecast(state, probe, probe, worst, after) for after in _AHEAD]
     first = _forecast(state, probe.exact, probe.exact, worst.exact, 0)
     later = copy.deepcopy(state)
-    event = CodedRelease(probe.exact.expected_symbols(state.share("certify", at_once=True)))
+    event = CodedRelease(probe.exact.expected_symbols(state.stake("certify", at_once=True)))
     later.account.record(event)
     later.asked["certify"] += 1
     assert later.purse is not None
@@ -154,7 +154,7 @@ def _of_searches(state: State, probe: Question, worst: Question) -> list[Forecas
 
 
 def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False) -> str:
-    """Return in one sentence how much more can be asked, at which half-width, or how to get more.
+    """Return in one sentence what can still be asked, or how to get more.
 
     Of a ledger that answers in cells it says what the next search is told and what `certify` would publish;
     of others, how many questions there are.
@@ -229,17 +229,17 @@ def _forecast(
     state: State, before: Question, probe: Question, worst: Question, after: int, named: int | None = None
 ) -> Forecast:
     """Return the forecast of a question that comes ``after`` so many like ``before``; named as ``named``."""
-    share = share_ahead(state, before, after, purpose=probe.purpose)
+    stake = stake_ahead(state, before, after, purpose=probe.purpose)
     named = after if named is None else named
     try:
-        share = certified(state, probe, share, after + 1)
+        stake = certified(state, probe, stake, after + 1)
     except RefusedError:
         return Forecast(named, probe.purpose, 0.5, 0.5, False)
-    bound, width = foreseen_half_width(state, worst, share)
+    bound, width = foreseen_half_width(state, worst, stake)
     if probe.statistic is not None:
-        half, _ = foreseen_half_width(state, probe, share)
+        half, _ = foreseen_half_width(state, probe, stake)
     else:
-        low, high = probe.outcome(CodedRelease(probe.expected_symbols(share)), share, {}, None).interval
+        low, high = probe.outcome(CodedRelease(probe.expected_symbols(stake)), stake, {}, None).interval
         half = (high - low) / 2.0
     return Forecast(named, probe.purpose, half, bound, state.admits(bound, width))
 
@@ -358,9 +358,9 @@ class HoldoutReport:
         How questions are answered and admitted, where counts are answered in cells; else empty.
     closed : bool
         Whether the holdout was closed: then nothing new is answered.
-    told_in : dict of int to int
-        Of each sealed answer whose exact value was told since, by the number of its record: that of the
-        record in which it was published or, if it was not, unsealed.
+    released_in : dict of int to int
+        Of each sealed answer whose exact value was released since, by the number of its record: the number
+        of the record in which it was published or, if it was not, unsealed.
     """
 
     fingerprint: str
@@ -379,7 +379,7 @@ class HoldoutReport:
     head: str
     remark: str = ""
     closed: bool = False
-    told_in: dict[int, int] = field(default_factory=dict)
+    released_in: dict[int, int] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:
@@ -397,7 +397,7 @@ class HoldoutReport:
         return headline(self.outlook, self.tolerance, closed=self.closed)
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame with a row for each question, in the columns of `to_dicts`, indexed by record.
+        """Return the entries as a data frame, a line for each question, indexed by record.
 
         Raises
         ------
@@ -457,7 +457,7 @@ class HoldoutReport:
 
     def _in_a_line(self, answer: Answer) -> str:
         """Return an answer in a line; of a sealed one where its exact value was told, if it was."""
-        record = self.told_in.get(answer.index)
+        record = self.released_in.get(answer.index)
         text = replace(answer, published=None).summary  # that width was foreseen when it was asked
         return text if record is None else f"{text}, its exact value is in record {record}"
 
@@ -474,7 +474,7 @@ class HoldoutReport:
         )
 
     def _outlook_lines(self) -> list[str]:
-        """Return lines about the next questions, for a mean of a bounded score over all rows."""
+        """Return lines about the next questions, for a mean of a bounded score."""
         lines: list[str] = []
         cells = self.outlook.in_cells
         for purpose, count in () if self.closed else self.outlook.remaining.items():
@@ -500,7 +500,7 @@ _SHOWN = 10
 
 
 def _is_of_numbers(target: str) -> bool:
-    """Return whether a target is of a scorer that takes numbers, of which none has cells."""
+    """Return whether a target is of a scorer of numbers, which has no cells."""
     name = target.removeprefix("population ").split(maxsplit=1)[0].strip(",")
     return name in SCORERS and SCORERS[name].response.target == "numbers"
 
@@ -521,9 +521,9 @@ def report_of(ledger: Ledger[State]) -> HoldoutReport:
     return replace(
         summary,
         answers=tuple((str(now.metric["name"]), now.answer(record, genesis)) for record, _, now in listed),
-        entries=tuple(row(asked, record.seq) for record, asked, _ in listed),
+        entries=tuple(entry_of(asked, record.seq) for record, asked, _ in listed),
         head=ledger.head(),
-        told_in=_told_in(read),
+        released_in=_released_in(read),
     )
 
 
@@ -548,7 +548,7 @@ def answers_in(
     ]
 
 
-def _told_in(read: Read) -> dict[int, int]:
+def _released_in(read: Read) -> dict[int, int]:
     """Return in which record the exact value of each sealed one was told; a published one is narrower."""
     places: dict[int, int] = {}
     for record, each in read:
@@ -558,7 +558,7 @@ def _told_in(read: Read) -> dict[int, int]:
 
 
 def summary_of(ledger: Ledger[State]) -> HoldoutReport:
-    """Return the report of a ledger without its answers, of a long one from its last checkpoint on.
+    """Return the report of a ledger without its single answers.
 
     What is read is verified against the head. ``ledger verify`` reads and verifies all the rest.
     """

@@ -26,10 +26,10 @@ What it rests on: a declared model is found again by its digest alone, and a dig
 that predictions depend on (weights in a file, say). Here the holdout cannot confirm it, as it does when a
 question is asked again (`asking.Proposal`): nothing was asked yet when the model was declared, so
 there is nothing to compare with, and what a model says on the holdout may decide neither whether its question
-is admitted nor how wide the interval is. So every answer with the share of a declared model names this
+is admitted nor how wide the interval is. So every answer with the stake of a declared model names this
 assumption in its certificate; and if one question under the digest turns out to be of two models, the second
-has no such share. Refusing the share to models with code of the user's own would not make the assumption
-needless, as code of a library can be patched, and would take the share from models that keep to it.
+has no such stake. Refusing the stake to models with code of the user's own would not make the assumption
+needless, as code of a library can be patched, and would take the stake from models that keep to it.
 
 Each model has two fixed questions, which share its delta: the mean, and (where the variance is released too)
 the mean given the variance. A ratio's interval also depends on its guess, which need not have been fixed by
@@ -132,10 +132,10 @@ def open_round(
         session.check_not_outgrown(state)
         at_once = sealed is None or (may_be_first and not state.has_certified)
         probe: Question = exact if sealed is None or at_once else sealed
-        share = state.share(purpose, size, at_once=probe.at_once).among(alternatives)
-        if share.ln_delta == -math.inf:  # no tolerance is to blame
+        stake = state.stake(purpose, size, at_once=probe.at_once).among(alternatives)
+        if stake.ln_delta == -math.inf:  # no tolerance is to blame
             try:
-                certified(state, probe, share)
+                certified(state, probe, stake)
             except RefusedError as refused:
                 raise BudgetExhaustedError(f"{counted(size, purpose)} planned, but {refused}.") from None
         most = admitted_at_once(state, probe, size, alternatives)
@@ -143,9 +143,9 @@ def open_round(
             raise BudgetExhaustedError(
                 f"{counted(size, purpose)} planned, and within {state.policy.limits} the holdout can answer "
                 f"{most} of them: {size - most} too many. Nothing was asked. "
-                f"{_how_wide(state, probe, share, size)}{_MENDS[size == 1]}{_begun_for_nothing(state)}"
+                f"{_how_wide(state, probe, stake, size)}{_MENDS[size == 1]}{_begun_for_nothing(state)}"
             )
-        return RoundRecord.of(share, at_once=at_once, name=key, purpose=purpose, size=size, **stamp)
+        return RoundRecord.of(stake, at_once=at_once, name=key, purpose=purpose, size=size, **stamp)
 
     if not record:
         session.ledger.find(f"round {key}", otherwise=decide)
@@ -153,10 +153,10 @@ def open_round(
     return key if session.charge(f"round {key}", decide).fresh else None
 
 
-def _how_wide(state: State, probe: Question, share: FailureBudget, size: int) -> str:
+def _how_wide(state: State, probe: Question, stake: FailureBudget, size: int) -> str:
     """Say how wide an answer could be: the tolerance that would admit it."""
     try:
-        width, _ = foreseen_half_width(state, probe, certified(state, probe, share, size))
+        width, _ = foreseen_half_width(state, probe, certified(state, probe, stake, size))
     except RefusedError:
         return ""
     return f"An answer could be as wide as +-{width:.3g}. " if math.isfinite(width) else ""
@@ -271,48 +271,47 @@ def admitted_at_once(state: State, probe: Question, most: int, alternatives: int
     """
 
     def admits(size: int) -> bool:
-        share = state.share(probe.purpose, size, at_once=probe.at_once).among(alternatives)
-        return _admits(state, probe, share, size)
+        stake = state.stake(probe.purpose, size, at_once=probe.at_once).among(alternatives)
+        return _admits(state, probe, stake, size)
 
     return most if admits(most) else largest_integer(admits, most - 1)
 
 
 def admitted_one_by_one(state: State, probe: Question) -> int:
-    """Return how many questions like ``probe`` are admitted one after the other if all guesses hold."""
+    """Return how many questions like ``probe`` are admitted in turn if guesses hold."""
 
     def admits(count: int) -> bool:
-        return _admits(state, probe, share_ahead(state, probe, count - 1), count)
+        return _admits(state, probe, stake_ahead(state, probe, count - 1), count)
 
-    # Weights fall within the expected questions and again beyond them, and rise in between.
+    # Stakes fall within the expected questions and again beyond them, and rise in between.
     expected = (state.policy.expected_questions or 0) if probe.purpose == "check" else 0
     within = max(expected - state.asked[probe.purpose], 0)
     count = largest_integer(admits, within)
     return count if count < within else largest_integer(admits, MANY)
 
 
-def share_ahead(state: State, probe: Question, count: int, purpose: str | None = None) -> FailureBudget:
-    """Return the share of the question that comes after ``count`` more like ``probe``, if their guesses hold.
+def stake_ahead(state: State, probe: Question, count: int, purpose: str | None = None) -> FailureBudget:
+    """Return the stake of the question that comes after ``count`` more like ``probe``.
 
-    A guess that holds is cheap, not free, so the share includes the nats of these questions. ``purpose`` is
-    that of the question, by default the probe's; a question of the other purpose does not lose weight to
-    them.
+    Their guesses hold. Such a guess is cheap, not free, so the stake counts their nats. ``purpose`` is that
+    of the question, by default the probe's; a question of the other purpose has no smaller stake for them.
     """
     own = purpose in (None, probe.purpose)
     ahead = count if own or state.purse is not None else 0
-    share = state.share(purpose or probe.purpose, ahead=ahead, at_once=own and probe.at_once)
-    symbols = probe.expected_symbols(share)
-    return share.after(sum(state.account.price_of_repeats(symbol, count) for symbol in symbols))
+    stake = state.stake(purpose or probe.purpose, ahead=ahead, at_once=own and probe.at_once)
+    symbols = probe.expected_symbols(stake)
+    return stake.after(sum(state.account.price_of_repeats(symbol, count) for symbol in symbols))
 
 
-def _admits(state: State, probe: Question, share: FailureBudget, count: int) -> bool:
+def _admits(state: State, probe: Question, stake: FailureBudget, count: int) -> bool:
     try:
-        return state.admits(*foreseen_half_width(state, probe, certified(state, probe, share, count)))
+        return state.admits(*foreseen_half_width(state, probe, certified(state, probe, stake, count)))
     except RefusedError:
         return False
 
 
-def is_told_in_cells(session: Session, metric: Metric) -> bool:
-    """Return whether the certify of a metric tells its cell on this holdout, and seals the value."""
+def is_answered_in_cells(session: Session, metric: Metric) -> bool:
+    """Return whether a certify of this metric is answered with a cell here."""
     if metric.has_interval_of_all_rows or metric.lacks_range or not session.data.has_interval(metric):
         return False
     question = worst_question(session, metric, "certify", None)
@@ -322,7 +321,7 @@ def is_told_in_cells(session: Session, metric: Metric) -> bool:
 def worst_question(
     session: Session, metric: Metric, purpose: str, guess_rows: int | None, settings: Settings = None
 ) -> Question:
-    """Return a question about this metric whose guess makes the widest intervals, to decide on admission.
+    """Return the question about this metric whose guess makes the widest intervals.
 
     ``guess_rows`` is how many rows guesses will come from; None takes as many as the holdout has.
     ``settings`` may be a half-width of cells or "fill", as for `Holdout.check`. ValueError if the labels do

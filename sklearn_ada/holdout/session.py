@@ -78,7 +78,7 @@ Result = TypeVar("Result")
 _NOT_HELD = {"SIGCHLD", "SIGCLD", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGPROF", "SIGPIPE"}
 _HELD = tuple(number for number in signal.valid_signals() if getattr(number, "name", "") not in _NOT_HELD)
 _ENOUGH = 3  # Ctrl-C so many times gives the model up
-_TOLD = b"""
+_INTERRUPTED = b"""
 Interrupted: the answer under way is recorded first. Interrupt twice more to give the model up, which then
 has failed on the holdout.
 """
@@ -196,7 +196,7 @@ class Session:
         return record
 
     def recorded_answer(self, number: int) -> Answer | None:
-        """Return the answer or refusal that a record holds, or None if there is none of that number."""
+        """Return the answer or refusal in this record; None if it holds none."""
         record = self.ledger.record(number)
         if record is None or not isinstance(read_record(record.body), ValueRecord | RefusalRecord):
             return None
@@ -271,7 +271,7 @@ def look(
 
 
 def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Symbol, ...]:
-    """Return the symbols of an error of a type that has no symbol of its own.
+    """Return the symbols of an error whose type has no symbol.
 
     The asker can tell whether it was an interrupt, which is raised again. That is one of two outcomes, so a
     second symbol always follows the first, for ln 2 nats.
@@ -324,7 +324,7 @@ class Interrupts:
                 signal.signal(number, self._hold)
 
     def end(self) -> None:
-        """Put all handlers back, then call those whose signal came, all of them even if one raises."""
+        """Put all handlers back, then call each whose signal came, even if one raises."""
         self._is_over = True
         self._each(list(self._before), lambda number: signal.signal(number, self._before[number]))
         self._each(self._signals, lambda number: self._before[number](number, inspect.currentframe()))
@@ -347,7 +347,7 @@ class Interrupts:
             self._times += 1
             if self._times == 1:
                 with contextlib.suppress(OSError):
-                    os.write(2, _TOLD)
+                    os.write(2, _INTERRUPTED)
             elif self._times >= _ENOUGH and self.looking:
                 raise KeyboardInterrupt
 
@@ -384,7 +384,7 @@ def close_round(ledger: Ledger[State], asker: Asker, round_name: str) -> None:
 def as_closed(
     ledger: Ledger[State], read: LedgerRecord | None, closed: dict[str, float] | None = None
 ) -> ValueRecord | RefusalRecord:
-    """Return what a record answers, with the interval that it has once its round is closed.
+    """Return what a record answers, with its interval once its round is closed.
 
     Parameters
     ----------

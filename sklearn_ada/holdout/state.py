@@ -1,7 +1,7 @@
-"""What the records of a ledger add up to, and what every kind of record has in common.
+"""The state that records add up to, and what all kinds have in common.
 
 The state says what was revealed, and what the next question may therefore spend. Nothing but the ledger's
-records is in it. So whether a question is admitted, and with which share of the failure probability, never
+records is in it. So whether a question is admitted, and with which stake, never
 depends on what the holdout would answer.
 
 A kind of record is a frozen dataclass that says what it does to the state (`LedgerRecord.apply`); all of them
@@ -34,17 +34,21 @@ from sklearn_ada.terms.privacy_account import PrivacyAccount, PrivateRelease
 ln_delta = plain(description_length.ln_delta)
 ln_share, round_weight = (plain(description_length.ln_share), plain(description_length.round_weight))
 
-_PLAIN = ("fingerprint", "rows", "units", "refused", "top_ups", "mechanism_states", "is_untouched")
+_PLAIN = {name: name for name in ("fingerprint", "rows", "units", "refused", "top_ups")} | {
+    "mechanism_states": "memories",
+    "is_untouched": "is_untouched",
+}
+"""Attributes by their keys on disk."""
 _COUNTS = ("asked", "askers", "targets")
 
 
 def finite(ln_delta: float) -> float | None:
-    """Return a level as records keep it: None where nothing was left of the weights, as -inf is no JSON."""
+    """Return ln delta as records keep it: None for -inf, which is no JSON."""
     return None if ln_delta == -math.inf else ln_delta
 
 
-def level_of(kept: float | None) -> float:
-    """Return the level that a record keeps."""
+def ln_delta_of(kept: float | None) -> float:
+    """Return the ln delta that a record keeps."""
     return -math.inf if kept is None else kept
 
 
@@ -58,7 +62,7 @@ class Round:
 
     Attributes
     ----------
-    share : FailureBudget
+    stake : FailureBudget
         Of each of them, with the nats L as they were when the round was opened.
     left : int
         How many of them have not been answered yet.
@@ -68,7 +72,7 @@ class Round:
         Whether its answers are exact, where others are cells.
     """
 
-    share: FailureBudget
+    stake: FailureBudget
     left: int
     size: int = 0
     at_once: bool = False
@@ -105,10 +109,10 @@ class State:
         How many questions each name has put, the refused among them; "?" gave none.
     targets : dict
         How many scores were given of each target.
-    mechanism_states : dict
-        What each stateful mechanism recorded last, by its name.
+    memories : dict
+        What each mechanism with a memory recorded last, by its name.
     purse : Purse or None
-        What is left of the weights, where counts are answered in cells; None where all answers are exact.
+        What is left for stakes, where counts are answered in cells; None where all answers are exact.
     closed : bool
         Whether it was closed: then nothing new is answered.
     finals : int
@@ -133,7 +137,7 @@ class State:
         self.assumed: list[str] = []
         self.askers: dict[str, int] = {}
         self.targets: dict[str, int] = {}
-        self.mechanism_states: dict[str, dict[str, Any]] = {}
+        self.memories: dict[str, dict[str, Any]] = {}
         self.is_untouched = True
         self.applied = 0  # records since this object was made: the same number, the same state
         self._versions: dict[int, int] = {}  # how often a record was confirmed as one of several versions
@@ -164,23 +168,23 @@ class State:
         if unit is not None and self.privacy is not None:
             self.privacy.record(event, unit)
 
-    def take(self, weight: float | None, left: list[Any] | None, *, size: int = 1) -> None:
-        """Take from the purse what a record says that it took, for each of ``size`` questions.
+    def take(self, stake: float | None, left: list[Any] | None, *, size: int = 1) -> None:
+        """Take the stakes of ``size`` questions from the purse, as a record has them.
 
-        ``weight`` is what each of them took, ``left`` the purse after it. LedgerDamagedError if that is more
-        than there was, or if it took nothing though it must.
+        ``stake`` is what each of them took, ``left`` the purse after it. LedgerDamagedError if that is more
+        than there was, or if a record lacks it.
         """
         if self.purse is None:
             return
         try:
-            weight, (remaining, taken) = float(weight), left  # type: ignore[arg-type, misc]
+            stake, (remaining, taken) = float(stake), left  # type: ignore[arg-type, misc]
             purse = Purse(float(remaining), taken)
         except (TypeError, ValueError) as error:
             raise LedgerDamagedError(
                 "A record does not say what it took of the weights: it was edited."
             ) from error
-        enough = size * weight + purse.left <= self.purse.left * (1.0 + 1e-12)
-        if not (weight >= 0.0 and enough and purse.taken == self.purse.taken + 1):
+        enough = size * stake + purse.left <= self.purse.left * (1.0 + 1e-12)
+        if not (stake >= 0.0 and enough and purse.taken == self.purse.taken + 1):
             raise LedgerDamagedError("A record took more of the weights than was left: it was edited.")
         self.purse = purse
 
@@ -205,11 +209,11 @@ class State:
             self._last_value = [value, limits[0], limits[1]]
 
     def begin_round(
-        self, name: str, purpose: str, size: int, share: FailureBudget, at_once: bool = False
+        self, name: str, purpose: str, size: int, stake: FailureBudget, at_once: bool = False
     ) -> None:
-        """Count the questions of a round at once; each has this share."""
+        """Count the questions of a round at once; each has this stake."""
         self.asked[purpose] += size
-        self._rounds[name] = Round(share, size, 0 if self.purse is None else size, at_once)
+        self._rounds[name] = Round(stake, size, 0 if self.purse is None else size, at_once)
 
     def end_round(self, name: str) -> None:
         """Close a round; questions that name it later are on their own."""
@@ -246,14 +250,14 @@ class State:
         """Return all of it, ready for JSON; rounds that have no room left make no difference any more."""
         rounds = {name: each for name, each in self._rounds.items() if each.left > 0}
         return {
-            **{name: getattr(self, name) for name in _PLAIN},
+            **{key: getattr(self, name) for key, name in _PLAIN.items()},
             # Pairs keep their order, which a table shows.
             **{name: [*map(list, getattr(self, name).items())] for name in _COUNTS},
             "account": self.account.to_dict(),
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "last_value": self._last_value,
             "rounds": {
-                n: [finite(r.share.ln_delta), r.share.nats, r.left, *([r.size, r.at_once] if r.size else [])]
+                n: [finite(r.stake.ln_delta), r.stake.nats, r.left, *([r.size, r.at_once] if r.size else [])]
                 for n, r in rounds.items()
             },
             "family": sorted(self._family),
@@ -268,8 +272,8 @@ class State:
     def restore(self, kept: dict[str, Any]) -> None:
         """Become what `to_dict` described."""
         kept = copy.deepcopy(kept)
-        for name in _PLAIN:
-            setattr(self, name, kept[name])
+        for key, name in _PLAIN.items():
+            setattr(self, name, kept[key])
         for name in _COUNTS:
             setattr(self, name, dict(kept[name]))
         self.account.restore(kept["account"])
@@ -277,8 +281,8 @@ class State:
             self.privacy.restore(kept["privacy"])
         self._last_value = kept["last_value"]
         self._rounds = {
-            name: Round(FailureBudget(level_of(level), nats), left, *size)
-            for name, (level, nats, left, *size) in kept["rounds"].items()
+            name: Round(FailureBudget(ln_delta_of(kept_ln), nats), left, *size)
+            for name, (kept_ln, nats, left, *size) in kept["rounds"].items()
         }
         self._family = frozenset(kept["family"])
         self._nats_before_family, self._ln_undeclared = kept["before_family"]
@@ -296,7 +300,7 @@ class State:
         return held[0], held[1]
 
     def chances_of_versions(self, numbers: Sequence[int]) -> list[float]:
-        """Return how likely each of these records is to be confirmed, by how often it was; 1 in sum.
+        """Return how likely each of these records is to be confirmed; they sum to 1.
 
         Laplace's rule of succession: with one more confirmation of each than there were.
         """
@@ -337,14 +341,14 @@ class State:
         return not self.has_certified if name is None else self._rounds[name].at_once
 
     def is_alone(self, round_name: str | None) -> bool:
-        """Return whether a question is the only one that was fixed with what was known at its asking."""
+        """Return whether no other question was fixed together with this one."""
         return round_name is None or self._rounds[round_name].size == 1
 
     def open_round(self, name: str | None) -> str | None:
         """Return ``name`` if that round has questions left, else None: the question is on its own."""
         return name if name is not None and name in self._rounds and self._rounds[name].left > 0 else None
 
-    def share(
+    def stake(
         self,
         purpose: str,
         size: int = 1,
@@ -354,52 +358,53 @@ class State:
         at_once: bool = False,
         final: bool = False,
     ) -> FailureBudget:
-        """Return what each of the next ``size`` questions may spend, after ``ahead`` more have been asked.
+        """Return what each of the next ``size`` questions may spend, after ``ahead`` more.
 
         Where there is a purse, ``at_once`` says that an exact answer is given at once, and ``final`` that it
         is one to be published.
         """
         if round_name is not None:
-            return self._rounds[round_name].share
+            return self._rounds[round_name].stake
         policy, nats = self.policy, self.account.nats
         if self.purse is not None:
             purse = self.purse.after(ahead)
             at_once = at_once and size == 1 and not ahead and not self.has_certified
-            weight, left = purse.final() if final else purse.at_once() if at_once else purse.round(size)
-            return FailureBudget(self.ln_of_weight(weight), nats, weight=weight, purse=left)
-        weight = round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
+            part, left = purse.final() if final else purse.at_once() if at_once else purse.round(size)
+            return FailureBudget(self.ln_of_part(part, nats), nats, weight=part, purse=left)
+        part = round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
         ln_beta = policy.ln_beta + self._ln_undeclared + ln_share(purpose, policy.check_share)
-        return FailureBudget(ln_delta(ln_beta, weight, nats), nats)
+        return FailureBudget(ln_delta(ln_beta, part, nats), nats)
 
-    def ln_of_weight(self, weight: float) -> float:
-        """Return ln delta of what has this weight of the purse."""
-        return ln_delta(self.policy.ln_sealed, weight, self.account.nats) if weight > 0.0 else -math.inf
+    def ln_of_part(self, part: float, nats: float) -> float:
+        """Return ln delta of what takes this part of the purse after so many nats."""
+        return ln_delta(self.policy.ln_sealed, part, nats) if part > 0.0 else -math.inf
 
-    def declared(self, member: str, share: FailureBudget) -> FailureBudget:
-        """Return the better of a share and that of a declared model, which no later answer makes smaller.
+    def declared(self, member: str, stake: FailureBudget) -> FailureBudget:
+        """Return the larger of a stake and that of a declared model.
 
-        ``member`` is the key of model and metric; one that was not declared keeps its share.
+        No later answer makes the second smaller. ``member`` is the key of model and metric; one that was not
+        declared keeps its stake.
         """
         if member not in self._family:
-            return share
+            return stake
         ln_beta = self.policy.ln_beta if self.purse is None else self.policy.ln_sealed
         own = ln_declared(ln_beta, len(self._family)) - self._nats_before_family
-        return replace(share, ln_delta=max(own, share.ln_delta))
+        return replace(stake, ln_delta=max(own, stake.ln_delta))
 
     def is_declared(self, member: str) -> bool:
         """Return whether a key of model and metric is that of a declared model."""
         return member in self._family
 
     def certified(
-        self, release: PrivateRelease | None, share: FailureBudget, count: int = 1
+        self, release: PrivateRelease | None, stake: FailureBudget, count: int = 1
     ) -> FailureBudget:
-        """Return the share with the routes (description length, privacy) that certify ``count`` such answers.
+        """Return the stake with the routes that certify ``count`` such answers.
 
         Parameters
         ----------
         release : PrivateRelease or None
             What one of them can cost of the privacy budget at most; None if there is no privacy in it.
-        share : FailureBudget
+        stake : FailureBudget
         count : int, default=1
 
         Raises
@@ -408,16 +413,16 @@ class State:
             If no route certifies them.
         """
         if self.privacy is None:
-            return share
+            return stake
         refusal = self.privacy.refusal(release, count)
         if refusal is None and release is not None:
-            transfer = self.privacy.share(release, share.ln_noise)
-            return replace(share, described=self.policy.is_described, transfer=transfer)
+            transfer = self.privacy.share(release, stake.ln_noise)
+            return replace(stake, described=self.policy.is_described, transfer=transfer)
         if not self.policy.is_described:
             raise RefusedError(
                 f"{refusal}; take rows that nobody has asked about, and for these another route if need be"
             )
-        return share
+        return stake
 
     def admits(self, half_width: float, width: float) -> bool:
         """Return whether an answer of this worst half-width is within the tolerance.
@@ -505,7 +510,7 @@ class LedgerRecord(ABC):
         """Change the state as the record says."""
 
     def columns(self) -> dict[str, Any]:
-        """Return what its row shows besides what both have under one name (`records.row`)."""
+        """Return what its entry shows beside fields of the same name (`records.entry_of`)."""
         return {}
 
     def touches(self, state: State) -> bool:
@@ -537,7 +542,7 @@ class _Form(NamedTuple):
 
 @functools.cache
 def _form_of(kind: type[LedgerRecord]) -> _Form:
-    """Return how a kind of record stands on disk, from its fields and what `on_disk` says of them."""
+    """Return how a kind of record stands on disk, by its fields and `on_disk`."""
     form = _Form({}, {}, {}, set(), {})
     for each in fields(kind):
         how = each.metadata or on_disk()

@@ -189,7 +189,7 @@ class Run:
             search.fit(own_copy(self.X), self.y, **params)
 
     def fit_on(self, candidate: dict[str, Any], rows: NDArray[Any]) -> Any:
-        """Return the model of a candidate, fitted on the rows of these numbers, with the fit parameters."""
+        """Return the model of a candidate, fitted on the rows of these numbers."""
         part = engines.take_for(self.X, rows, rows, self.given.of_pairs), take_rows(self.y, rows)
         return engines.refitted(self.given.search, [candidate], *part, self.params.take(rows).of_model)[0]
 
@@ -198,7 +198,7 @@ class Run:
         return engines.refitted(self.given.search, candidates, self.X, self.y, self.params.of_model)
 
     def validated(self, candidate: dict[str, Any]) -> tuple[Any, Any, Any]:
-        """Return the model of a candidate fitted on one part of the rows, and the rest with its labels."""
+        """Return a candidate fitted on one part of the rows, and the other part."""
         first, rest = split_rows(n_rows(self.X), self.y, self.given.validation, 0, self.params.groups)
         rows = engines.take_for(self.X, rest, first, self.given.of_pairs), take_rows(self.y, rest)
         return self.fit_on(candidate, first), *rows
@@ -241,7 +241,7 @@ def _ask_about_candidates(run: Run) -> Winner:
     """
     given = run.given
     scorer = _scorer_of_round(run)
-    search = engines.told_to_ask(given.search, engines.RecordingScorer(scorer), scorer.cv)
+    search = engines.asking_search(given.search, engines.RecordingScorer(scorer), scorer.cv)
     tell("searching; the holdout is asked about every candidate", given.verbose)
     try:
         run.fit_search(search, run.params.of_asking())
@@ -306,7 +306,7 @@ def _scorer_of_round(run: Run) -> HoldoutScorer:
 
 
 def _ask_about_winners(run: Run) -> Winner:
-    """Run the search as it is, or on validation rows, then certify its best few, or the best of them.
+    """Run the search, then certify its best few, or the best of them.
 
     With ``ask="candidates"`` and ``reveal="winner"`` these are all candidates, of which the holdout names the
     best.
@@ -409,7 +409,7 @@ def _chosen(run: Run, ranking: Ranking, count: int) -> tuple[list[int], str]:
 
 
 def _why_unscored(ranking: Ranking, metric: Metric, validated: Validated) -> tuple[str, Exception | None]:
-    """Return why a fitted search has only NaN or infinite scores of this name, and the error behind it.
+    """Return why a fitted search has no finite score, and the error behind it.
 
     The cause is what its scorer says of a model of one part of the rows on the rest of them, which
     ``validated`` returns: the search itself has turned it into NaN.
@@ -436,7 +436,7 @@ def _why_unscored(ranking: Ranking, metric: Metric, validated: Validated) -> tup
 def _metric_and_guess(
     run: Run, index: int, candidate: dict[str, Any], of_folds: Ranking | None
 ) -> tuple[Metric, Guess | None]:
-    """Return the metric of one candidate, as validation rows tune it where they must, and the guess.
+    """Return the metric of one candidate, tuned where it must be, and the guess.
 
     ``of_folds`` is the search's ranking, if it is by the metric; else validation rows give the guess.
     """
@@ -494,7 +494,7 @@ def _tuned_by(metric: Metric, model: Any, X: Any, y: Any) -> tuple[Metric, Guess
 
 
 def _guess_from_validation(validated: Validated, metric: Metric, subsample_size: int | None) -> Guess | None:
-    """Return a guess from a model of one part of the rows, taken on the rest: what ``validated`` returns.
+    """Return a guess from a model of one part of the rows, on the rest.
 
     It raises nothing: the search's choice may be paid for by now, and without a guess the answer is as good.
     """

@@ -178,7 +178,7 @@ class Delegates(CallbackSupportMixin):
 
 @contextmanager
 def reporting(wrapper: Any, search: Any) -> Iterator[None]:
-    """Let a copy of the wrapper's search report to the callbacks set on the wrapper while it is fitted."""
+    """Let a search report to the wrapper's callbacks while it is fitted."""
     before, own = vars(search).get(_CALLBACKS, []), vars(wrapper).get(_CALLBACKS, [])
     kinds = {type(one) for one in before} & _ONLY_ONE
     if own:
@@ -195,7 +195,7 @@ def reporting(wrapper: Any, search: Any) -> Iterator[None]:
 
 
 def hand_on(search: Any, wrapper: Any) -> None:
-    """Set on the wrapper what a search of scikit-learn says of itself, and nothing of an earlier one."""
+    """Copy the fitted attributes of a search to the wrapper, and drop earlier ones."""
     for name in _OF_SEARCH:
         wrapper.__dict__.pop(name, None)
         if hasattr(search, name):
@@ -211,7 +211,7 @@ def remember_rows(search: Any, X: Any, y: Any) -> None:
 
 
 def warn_of_rows_of_fit(search: Any, X: Any, y: Any) -> None:
-    """Warn, once a search and process, if these are the rows that it was fitted on."""
+    """Warn, once, if these are the rows that a search was fitted on."""
     digest = _of_fit.get(search)
     if digest is None or y is None or _digest(X, y) != digest:
         return

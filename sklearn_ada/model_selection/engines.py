@@ -52,8 +52,11 @@ from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.training_rows import Uncopied, ValidationSplit
 
 
-def told_to_ask(search: Any, recording: RecordingScorer, cv: ValidationSplit) -> Any:
-    """Return a copy of the search that asks about every candidate, and stops where no answer can come."""
+def asking_search(search: Any, recording: RecordingScorer, cv: ValidationSplit) -> Any:
+    """Return a copy of the search that asks the holdout about every candidate.
+
+    It stops where no answer can come.
+    """
     asking = clone(search).set_params(scoring=recording, cv=cv, refit=False)
     kind = kind_of(search)
     if kind == "optuna":  # whose trials run in threads of this process
@@ -71,7 +74,7 @@ def told_to_ask(search: Any, recording: RecordingScorer, cv: ValidationSplit) ->
     return asking
 
 
-def told_to_forget(asked: Any, search: Any, scoring: Any) -> None:
+def forget_holdout(asked: Any, search: Any, scoring: Any) -> None:
     """Take out of a fitted search what was put in to ask: it leads to the holdout."""
     for name, value in list(vars(asked).items()):
         if isinstance(value, (RecordingScorer, ValidationSplit)):
@@ -82,7 +85,7 @@ def told_to_forget(asked: Any, search: Any, scoring: Any) -> None:
 
 
 def masked(results: dict[str, Any], winner: int, value: float) -> dict[str, Any]:
-    """Return a search's table in which the winner has its certified score and no other has any.
+    """Return a search's table with the winner's certified score and no other.
 
     The validation scores, which are no secret, move to a column of their own.
     """
@@ -213,7 +216,7 @@ def last_round(results: dict[str, Any]) -> NDArray[np.bool_]:
 
 
 def n_candidates(search: Any) -> int | None:
-    """Return how many candidates are fixed before the first is fitted, or None if that is not known."""
+    """Return how many candidates are fixed before the first fit; None if unknown."""
     if type(search) is GridSearchCV:
         return len(ParameterGrid(search.param_grid))
     if type(search) is RandomizedSearchCV:
@@ -222,7 +225,7 @@ def n_candidates(search: Any) -> int | None:
 
 
 class Ranking(NamedTuple):
-    """A fitted search's table, its mean scores of one name, and its candidates from the best down.
+    """A fitted search's table, its scores, and its candidates from the best down.
 
     Without such scores they are NaN. A search whose ``refit`` is a function has its best by that. Of
     candidates with equal parameters, such as those of several rounds, the first stands for all.
@@ -259,7 +262,7 @@ def _content(params: dict[str, Any], index: int) -> str | int:
 def refitted(
     search: Any, candidates: list[dict[str, Any]], X: Any, y: Any, params: dict[str, Any]
 ) -> list[Any]:
-    """Return the search's estimator fitted for each of some candidates, by as many jobs as the search has."""
+    """Return the search's estimator fitted for each candidate, with the search's ``n_jobs``."""
     n_jobs = search.get_params(deep=False).get("n_jobs")
     fit = delayed(_fitted)
     return list(Parallel(n_jobs=n_jobs)(fit(search.estimator, c, X, y, params) for c in candidates))
@@ -279,7 +282,7 @@ def own_folds(search: Any) -> Any:
 
 
 def folds_of_training_rows(cv: Any, train: NDArray[np.int64], n: int) -> Any:
-    """Return a cv that was given for ``n`` rows, for those of them that are for training.
+    """Return a cv of ``n`` rows for those of them that are for training.
 
     Splits that are given row by row (a list of pairs, a `PredefinedSplit`) lose the holdout's rows; a split
     of which one part is lost with them is left out. Splitters that look at the rows they get stay as they
@@ -323,7 +326,7 @@ def folds_of_training_rows(cv: Any, train: NDArray[np.int64], n: int) -> Any:
 
 
 def unfitted(search: Any, cv: Any) -> Any:
-    """Return a clone of a search with this cv, which is shared where it cannot be copied."""
+    """Return a clone of a search with this cv, shared if it cannot be copied."""
     if "cv" not in search.get_params(deep=False):
         return clone(search)
     made = clone(copy.copy(search).set_params(cv=None))
@@ -338,7 +341,7 @@ def is_of_pairs(search: Any) -> bool:
 
 
 def take_for(X: Any, rows: NDArray[Any], fitted_on: NDArray[Any], of_pairs: bool) -> Any:
-    """Return some rows of X as a model takes them that was fitted on the rows ``fitted_on``.
+    """Return rows of X as a model takes them that was fitted on ``fitted_on``.
 
     Examples
     --------
@@ -370,7 +373,7 @@ def own_scorings(search: Any) -> list[Any]:
 
 
 def chooses_by_several(search: Any) -> bool:
-    """Return whether a search's winner is chosen by a function of several scores, of which it names none."""
+    """Return whether a function of several scores chooses a search's winner."""
     own = search.get_params(deep=False)
     return _named(own.get("scoring")) is not None and callable(own.get("refit"))
 
@@ -409,7 +412,7 @@ def metric_of(search: Any) -> Any:
 
 
 def score_name(search: Any, metric: Metric) -> tuple[str, Any]:
-    """Return the name of the score that a search's candidates are ranked by, and its scoring.
+    """Return the name of the score that ranks a search's candidates, and its scoring.
 
     Raises
     ------

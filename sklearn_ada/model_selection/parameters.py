@@ -15,7 +15,7 @@ from sklearn_ada._validation import Check, as_check, bad_parameter, integer, opt
 from sklearn_ada.holdout.asking import is_chosen, median_notice, too_few_rows
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
-from sklearn_ada.holdout.rounds import is_told_in_cells, worst_question
+from sklearn_ada.holdout.rounds import is_answered_in_cells, worst_question
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.model_selection import engines
 from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mechanism, StableHoldoutScorer
@@ -164,7 +164,7 @@ class Parameters(SimpleNamespace):
         raise bad_parameter("one_standard_error", OWNER, expected, rule, fix)
 
     def _check_scorers(self, own: dict[str, Any]) -> None:
-        """Raise unless the scorer that asks a holdout is the mechanism, and its holdout the only one."""
+        """Raise unless the only scorer that asks a holdout is the mechanism."""
         if isinstance(self.scoring, HoldoutScorer):
             fix = "Pass the scorer as mechanism=; it has a metric."
             raise bad_parameter("scoring", OWNER, "a metric", self.scoring, fix)
@@ -261,7 +261,7 @@ class Parameters(SimpleNamespace):
         return metric
 
     def median(self, metric: Metric, holdout: Holdout) -> MedianSettings | None:
-        """Return the settings of the stable median, or None where the metric has an interval of its own.
+        """Return the settings of the stable median; None for metrics with an interval.
 
         With ``mechanism="auto"`` a scorer of scikit-learn's is certified on its own value, or refused: a
         median answers where it was asked for, and for a function of which nothing is known but its values.
@@ -311,7 +311,7 @@ class Parameters(SimpleNamespace):
         self._warn_of_tolerance(metric, holdout)
 
     def _warn_of_median(self, metric: Metric, holdout: Holdout, median: MedianSettings) -> None:
-        """Warn that a median will be certified, unless the user wrote so, and whether it could be."""
+        """Warn that a median will be certified which the user did not choose."""
         if self.how.is_chosen or is_chosen(metric):
             return
         session = session_of(holdout)
@@ -320,7 +320,7 @@ class Parameters(SimpleNamespace):
         warn_user(f"{too_few}{notice}; or accept the median: mechanism='stable_median'.")
 
     def _warn_of_tolerance(self, metric: Metric, holdout: Holdout) -> None:
-        """Warn, once a ledger and before anything is asked, that the tolerance admits fewer than expected."""
+        """Warn, before anything is asked, that the tolerance admits fewer questions than expected."""
         expected, session = self.expected_questions, session_of(holdout)
         if self.tolerance is None or expected is None or not session.data.has_interval(metric):
             return
@@ -338,9 +338,9 @@ class Parameters(SimpleNamespace):
 
 
 def _warn_of_exact_value(metric: Metric, holdout: Holdout) -> None:
-    """Warn, once a ledger and metric, that a ledger that answers in cells tells this metric exactly."""
+    """Warn that a ledger that answers in cells answers this metric exactly, at a price."""
     session = session_of(holdout)
-    if not session.policy.seals_all or is_told_in_cells(session, metric):
+    if not session.policy.seals_all or is_answered_in_cells(session, metric):
         return
     written = repr(metric.name)
     if metric.string is not None and metric.string != metric.name:

@@ -52,7 +52,7 @@ _PUBLISH = f"{OWNER}.publish"
 
 @dataclass(eq=False, repr=False)
 class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
-    """Run a hyperparameter search whose scores stay valid, on a holdout that can be used again.
+    """Run a search whose score stays valid, on a holdout that is used again.
 
     The holdout is taken out of X before the search sees it, and no model is fitted on it. In the end
     ``best_estimator_`` is refitted on everything else, and the holdout is asked for its score: with
@@ -249,7 +249,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     def fit(
         self, X: Any, y: ArrayLike | None = None, *, ids: ArrayLike | None = None, **fit_params: Any
     ) -> ReusableHoldoutCV:
-        """Set the holdout aside, run the search on the rest, refit the best model and certify it.
+        """Set the holdout aside, run the search, refit the best model and certify it.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         warn_of_blocks(cv, lambda: (X, y, groups))
 
     def _search_only(self, X: Any, y: Any, params: engines.FitParams, cv: Any, without: str) -> None:
-        """Run a search that keeps no model, or names no metric to certify one by (``without`` says why)."""
+        """Run a search without a model or metric to certify (``without`` says why)."""
         keeps_model = Parameters.of(self).keeps_model
         if keeps_model:
             warn_user(f"{without} Without it the winner is kept, and the holdout is not asked about it.")
@@ -335,7 +335,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             )
 
     def _keep(self, winner: Winner, given: Parameters, metric: Metric, digests: dict[int, str]) -> None:
-        """Set the attributes of search and winner, and take the holdout's scorer out of the search."""
+        """Set the fitted attributes, and take the holdout's scorer out of the search."""
         self._forget()
         search = self.search_ = winner.search
         self.cv_results_, self.answers_ = winner.results, winner.answers
@@ -356,7 +356,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         hand_on(search, self)
         if given.asks_candidates:
             self.multimetric_ = False
-            engines.told_to_forget(search, self.search, engines.plain_scoring(metric))
+            engines.forget_holdout(search, self.search, engines.plain_scoring(metric))
             search.scorer_ = metric.score
             if not hasattr(type(search), "cv_results_"):  # else derived from the same scores
                 search.cv_results_ = self.cv_results_
@@ -547,7 +547,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         return page + self._score_as_html()
 
     def _with_fitted(self) -> ReusableHoldoutCV:
-        """Return this, once fitted with its best model (or its fitted search) in place of the search."""
+        """Return this estimator with its best model or fitted search in place of the search."""
         if not hasattr(self, "search_"):
             return self
         other = object.__new__(type(self))

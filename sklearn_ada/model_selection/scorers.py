@@ -95,7 +95,7 @@ class HoldoutScorer(Uncopied, ABC):
         return SelectBest(holdout=self.holdout)
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
-        """Return the holdout's answer about a fitted model, or the plain metric if this is no question.
+        """Return the holdout's answer about a model, or the plain metric without a question.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class HoldoutScorer(Uncopied, ABC):
             raise self._misused("was handed labels coded anew, which are not the holdout's")
 
     def _refusal_of_columns(self, estimator: Any, X: Any) -> NotAScore | None:
-        """Return what stands for the score of a model of some of the columns, or None if it has them all."""
+        """Return the stand-in for the score of a model of some columns; else None."""
         shape = getattr(X, "shape", None) or np.shape(X[:1])
         columns = shape[1] if len(shape) == 2 else None
         expected = self.session.data.n_columns
@@ -376,7 +376,7 @@ class ThresholdoutScorer(HoldoutScorer):
 
 
 class StableHoldoutScorer(HoldoutScorer):
-    """Score by the median of a metric over disjoint subsamples of the holdout, for any metric whatever.
+    """Score by the median of any metric over disjoint subsamples of the holdout.
 
     Take the distribution of the metric on a random subsample, rounded as the answer's target says. With the
     holdout's ``confidence_level``, every answer of the ledger lies between two quantiles of it, whose levels
@@ -445,7 +445,7 @@ class StableHoldoutScorer(HoldoutScorer):
 
 
 class LadderScorer(HoldoutScorer):
-    """Score by the best value so far on the holdout, so that only improvements are revealed.
+    """Score by the best value so far, so that only improvements are revealed.
 
     A model that beats the best so far by more than a step gets its own value, rounded to a step, and an
     interval. Any other gets the best so far as its score, and an upper bound only. Source: Blum, Hardt, "The
@@ -586,7 +586,7 @@ class SelectBest:
 
 
 class NotAScore:
-    """Stands for a score that cannot be, and raises its error where it is read as a number.
+    """The place of a score that cannot be: read as a number, it raises.
 
     An exception inside a scorer becomes a NaN in searches, which then choose at random.
     """
@@ -605,7 +605,7 @@ class NotAScore:
 
 
 def _sum_of_entries(X: Any) -> int:
-    """Return a number that is the same whatever the order within each column, and hardly else."""
+    """Return a number that does not depend on the order within each column."""
     if isinstance(X, np.ndarray) and X.dtype == np.float64:  # every model of a search pays for this
         return int(np.sum(np.ascontiguousarray(X).view(np.uint64), dtype=np.uint64))
     return int(np.sum(row_hashes(X), dtype=np.uint64))

@@ -38,7 +38,7 @@ _POLICY = ("confidence_level", "tolerance", "expected_questions", "answers", "se
 def set_aside(
     given: Parameters, X: Any, y: Any, groups: Any = None, cv: Any = None, ids: Any = None
 ) -> tuple[Holdout, NDArray[np.int64], Any]:
-    """Return the holdout of a `ReusableHoldoutCV`, the numbers of the rows for training, and their cv.
+    """Return the holdout of a search, the numbers of the training rows, and their cv.
 
     The split is a function of the labels, their order and ``random_state``, so a second search on the same
     rows uses the same holdout, whatever was done to columns. With ``ledger=None`` or ``":memory:"`` the
@@ -107,7 +107,7 @@ def set_aside(
 
 
 def checked_rows(given: Parameters, X: Any, y: Any, ids: Any) -> tuple[Any, Any, Any, str | None]:
-    """Return X without its column of ids, y as a vector, the ids, and the name of their column.
+    """Return X without ids, y as a vector, the ids, and their column's name.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def split_by_ids(
     random_state: int | None,
     before: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the numbers of the rows for training and of those of the holdout, each row assigned by itself.
+    """Return the numbers of training and holdout rows, each row assigned by itself.
 
     A row is in the holdout if a hash of its id (of its group, if there are groups) and ``random_state`` is
     below the share. So rows may be put in any order and others may be added: each stays where it is. The
@@ -314,13 +314,13 @@ def _values(given: Any) -> Any:
 
 
 def _counts_positions(index: Any) -> bool:
-    """Return whether an index of pandas is what a frame has if nobody said anything, stored or not."""
+    """Return whether an index of pandas is the default one, stored or not."""
     is_range = all(hasattr(index, name) for name in ("start", "step", "stop"))
     return (is_range or index.name is None) and np.array_equal(index, np.arange(len(index)))
 
 
 def _check_pairs(X: Any, n_columns: int | None) -> None:
-    """Raise ValueError unless X is an array or a sparse matrix with as many columns as rows.
+    """Raise ValueError unless X is a square array or sparse matrix.
 
     A holdout that is given must have as many columns, ``n_columns``; None if none is given.
     """

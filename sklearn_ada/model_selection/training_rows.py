@@ -67,7 +67,7 @@ class Uncopied:
 
 
 class ValidationSplit(Uncopied):
-    """A splitter with one split, which tells its scorer what rows to take for a guess.
+    """A splitter with one split: rows to fit on, and rows for a guess.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class ValidationSplit(Uncopied):
 
 
 def is_share(part: Any) -> bool:
-    """Return whether a part of the rows is given as a share, to be chosen at random."""
+    """Return whether a part of the rows is a share, chosen at random."""
     return isinstance(part, Real) and not isinstance(part, (bool, int))
 
 
@@ -185,7 +185,7 @@ def shuffled(
     ids: NDArray[np.bytes_] | None = None,
     groups: Any = None,
 ) -> NDArray[np.int64]:
-    """Return numbers of rows in a random order, with the rows of one group, or of one id, next to each other.
+    """Return row numbers in a random order that keeps each group (or id) together.
 
     So unshuffled folds leave nearly all groups whole, as they do where a file has them together.
 
@@ -224,7 +224,7 @@ def shuffled(
 
 
 def warn_of_blocks(cv: Any, rows: Callable[[], Sequence[Any]]) -> None:
-    """Warn if the folds of a cv, which is not ordered in time, are blocks of rows.
+    """Warn if the folds of a cv are blocks of rows, not ordered in time.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def check_time_order(holdout: Any, cv: Any, rows: Callable[[], Sequence[Any]] = 
 
 
 def is_ordered_in_time(cv: Any, rows: Callable[[], Sequence[Any]] = tuple) -> bool:
-    """Return whether all training rows of every split, of which there are several, lie before its test rows.
+    """Return whether in each of several splits the training rows come first.
 
     Neither a one-shot iterator, which cannot be looked at without being used up, nor the random state of a
     splitter or of NumPy is touched.
@@ -348,14 +348,17 @@ def _labelled(hashes: NDArray[np.uint64], y: Any) -> NDArray[np.uint64]:
 
 
 def _has(part: NDArray[np.uint64], rows: NDArray[np.uint64]) -> bool:
-    """Return whether all rows are in the sorted part, each as often as it is passed."""
+    """Return whether the sorted part has all rows, each as often as passed."""
     values, counts = np.unique(rows, return_counts=True)
     there = np.searchsorted(part, values, "right") - np.searchsorted(part, values, "left")
     return len(rows) <= len(part) and bool((there >= counts).all())
 
 
 def _differ_over_folds(cv: Any, rows: Callable[[], Sequence[Any]]) -> bool:
-    """Return whether labels or numeric features of the test parts differ, by Kruskal-Wallis tests at 1e-6."""
+    """Return whether labels or numeric features of the test parts differ beyond chance.
+
+    By Kruskal-Wallis tests at 1e-6.
+    """
     X, y = rows()[:2]
     columns = []
     for each in (X, y):
@@ -393,6 +396,6 @@ def _looked_at(cv: Any, rows: Callable[[], Sequence[Any]], look: Callable[[Itera
 
 
 def _positions(rows: Any) -> np.ndarray:
-    """Return the numbers of the rows of a part of a split, which may be a mask."""
+    """Return the row numbers of a part of a split, which may be a mask."""
     which = np.asarray(rows)
     return np.flatnonzero(which) if which.dtype == bool else which

@@ -124,7 +124,7 @@ class FailureBudget:
         """Return what a record says of the purse; nothing where none is touched."""
         if self.purse is None:
             return {}
-        return {"weight": self.weight, "purse": [self.purse.left, self.purse.taken]}
+        return {"stake": self.weight, "purse": [self.purse.left, self.purse.taken]}
 
     def after(self, nats: float) -> FailureBudget:
         """Return the share as it is once so many more nats have been revealed."""

@@ -27,13 +27,13 @@ def plan(holdout, estimator, **what):
     return plan_question(session_of(holdout), asked(holdout, estimator, **what))
 
 
-def put(holdout, question, estimator, *, model, known_as=None, **how):
+def put(holdout, question, estimator, *, model, recorded_as=None, **how):
     """Put a question that was made by `plan`, about a model that has this digest."""
     session = session_of(holdout)
     what = Ask(Subject(estimator, model, "", "a test"), question.metric, question.purpose, **how)
-    if known_as is None:
+    if recorded_as is None:
         return put_question(session, what, question)
-    return answer_to(session, Framed.of(session, what, question, known_as))
+    return answer_to(session, Framed.of(session, what, question, recorded_as))
 
 
 def open_round(holdout, size, **what):

@@ -295,7 +295,7 @@ def test_each_family_of_metrics_has_a_share_of_its_own(make):
 
 def _share(holdout, state, scoring):
     question = holdouts.plan(holdout, Coin(0.8), scoring=scoring, purpose="check", guess=0.8)
-    return certified(state, question, state.share("check")).transfer
+    return certified(state, question, state.stake("check")).transfer
 
 
 @pytest.mark.parametrize("first", ["mean", "median"])

@@ -58,7 +58,7 @@ def test_a_state_that_is_restored_is_the_state(name, often, tmp_path, monkeypatc
         assert restored.to_dict() == whole
         assert str(head) == holdout.ledger.head()
         for purpose in ("check", "certify"):
-            assert restored.share(purpose) == holdout.ledger.read(lambda s, purpose=purpose: s.share(purpose))
+            assert restored.stake(purpose) == holdout.ledger.read(lambda s, purpose=purpose: s.stake(purpose))
         assert holdout.ledger.verify() == head.count
 
 

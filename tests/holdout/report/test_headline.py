@@ -131,7 +131,7 @@ def test_a_published_answer_names_its_record_and_no_width_that_is_past(tmp_path)
     lines = {int(line.split()[0]): line for line in repr(holdout.report()).splitlines() if "DummyC" in line}
     assert f"its exact value is in record {final.index}" in lines[sealed.index]
     assert not any("published now" in line for line in lines.values())
-    assert holdout.report().told_in == {sealed.index: final.index}
+    assert holdout.report().released_in == {sealed.index: final.index}
 
 
 def test_the_frame_has_a_row_for_each_question(tmp_path):

@@ -37,7 +37,7 @@ class Conversant:
 
     def ask(self, value):
         try:
-            share = certified(self.state, self.question, self.state.share("certify"))
+            share = certified(self.state, self.question, self.state.stake("certify"))
         except RefusedError as error:
             raise BudgetExhaustedError(str(error)) from None
         self.asked += 1

@@ -173,7 +173,7 @@ def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(h
     told = json.loads(json.dumps(state.to_dict(), allow_nan=False))  # a checkpoint
     again = State(holdout.ledger.genesis)
     again.restore(told)
-    assert again.share("certify", round_name="open").ln_delta == -math.inf
+    assert again.stake("certify", round_name="open").ln_delta == -math.inf
 
 
 def test_a_second_final_says_what_is_left_in_the_end(holdout):
