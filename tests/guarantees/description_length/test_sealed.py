@@ -174,21 +174,3 @@ class TestLockedCandidates:
         level = [locked_ln_delta(math.log(0.05), weight, rank, 0.0) for rank in (1, 2, 3)]
         missed = 1.0 - math.prod(1.0 - misses(n, one) for one in level)
         assert 0.6 * 0.05 < missed <= 0.05
-
-
-@pytest.mark.parametrize(
-    ("bad", "name"),
-    [
-        ({"weight": 1.5}, "weight"),
-        ({"weight": -0.1}, "weight"),
-        ({"weight": math.nan}, "weight"),
-        ({"nats": -1.0}, "nats"),
-        ({"n": 0}, "n"),
-        ({"low_count": 6}, "high_count"),
-        ({"ln_beta": 0.0}, "ln_beta"),
-    ],
-)
-def test_bad_input_is_named(bad, name):
-    good = {"low_count": 3, "high_count": 5, "n": 10, "ln_beta": -3.0, "weight": 0.5, "nats": 0.0} | bad
-    with pytest.raises(ValueError, match=f"The '{name}' parameter"):
-        question_interval(**good)

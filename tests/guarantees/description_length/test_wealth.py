@@ -97,26 +97,6 @@ def test_finals_without_end_never_go_below_nothing():
     assert purse.left == 0.0
 
 
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: log_weight(0), "j"),
-        (lambda: Purse(-0.1), "left"),
-        (lambda: Purse(1.1), "left"),
-        (lambda: Purse(math.nan), "left"),
-        (lambda: Purse(1.0, -1), "taken"),
-        (lambda: Purse().take(1.01), "share"),
-        (lambda: Purse().take(-0.01), "share"),
-        (lambda: Purse().round(0), "size"),
-        (lambda: intersection((0.5, 0.4), []), "intervals"),
-        (lambda: intersection((0.5, 0.6), [(0.1, math.nan)]), "intervals"),
-    ],
-)
-def test_bad_input_is_named(call, name):
-    with pytest.raises(ValueError, match=f"The '{name}' parameter"):
-        call()
-
-
 intervals = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(lambda ends: (min(ends), max(ends)))
 
 

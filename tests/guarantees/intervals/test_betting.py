@@ -92,29 +92,6 @@ def test_power_a_bound_that_is_not_drawn_misses_too_often():
     assert missed_of_five_rows((0.05, 0.05, 0.9), 0.2, [0.05]) > 0.6
 
 
-@pytest.mark.parametrize("uniform", [-0.1, 1.1, math.nan, "a"])
-def test_a_drawn_number_is_in_the_unit_interval(uniform):
-    with pytest.raises(ValueError, match="'uniform' parameter of betting_predictable must be"):
-        betting_predictable([0.5], 0.1, -3.0, [0.5], uniform=uniform)
-
-
-@pytest.mark.parametrize(
-    ("values", "variance", "ln_delta", "grid"),
-    [
-        ([0.5, 1.5], 0.1, -3.0, [0.5]),
-        ([0.5, math.nan], 0.1, -3.0, [0.5]),
-        ([], 0.1, -3.0, [0.5]),
-        ([0.5], -0.1, -3.0, [0.5]),
-        ([0.5], 0.1, 1.0, [0.5]),
-        ([0.5], 0.1, -3.0, [0.5, 0.4]),
-        ([0.5], 0.1, -3.0, [0.0, 0.5]),
-    ],
-)
-def test_bad_input_is_named(values, variance, ln_delta, grid):
-    with pytest.raises(ValueError, match="parameter of betting_predictable must be"):
-        betting_predictable(values, variance, ln_delta, grid)
-
-
 def test_about_the_width_of_the_normal_interval_from_a_thousand_rows():
     rng = np.random.default_rng(1)
     x = rng.beta(1.0, 8.0, 1000)

@@ -1,19 +1,33 @@
-"""The intervals of a share beside each other: reference numbers, which is inside which, bad levels."""
+"""Intervals of a mean in [0, 1]: reference numbers, which is inside which, equations of their ends, coverage."""
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from sklearn_ada.guarantees import chernoff_kl, clopper_pearson, hoeffding, hoeffding_half_width
+from sklearn_ada.guarantees import (
+    bentkus,
+    bernoulli_kl,
+    bounded_weight_size,
+    bounded_weights_kl,
+    chernoff_kl,
+    class_mean_size,
+    clopper_pearson,
+    fixed_shares_kl,
+    hoeffding,
+)
 from tests.support.rows import reference
 
-ROWS = reference("intervals")
+DELTAS = [0.5, 0.05, 1e-6, 1e-40]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r['n']}-{r['successes']}-{r['ln_one_over_delta']}")
-def test_reference_numbers_are_met(row):
+@pytest.mark.parametrize(
+    "row", reference("intervals"), ids=lambda r: f"{r['n']}-{r['successes']}-{r['ln_one_over_delta']}"
+)
+def test_reference_intervals_of_a_share_are_met(row):
     n, count, ln_delta = int(row["n"]), int(row["successes"]), -float(row["ln_one_over_delta"])
     got = {
         "clopper_pearson": clopper_pearson(count, count, n, ln_delta),
@@ -37,13 +51,85 @@ def test_exact_is_inside_chernoff_inside_hoeffding(n, share, nats):
     assert exact[0] <= count / n <= exact[1]
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 0.1, None, "x", True])
-def test_a_bad_failure_probability_is_refused(bad):
-    for call in (
-        lambda: clopper_pearson(1, 1, 2, bad),
-        lambda: chernoff_kl(0.5, 0.5, 2, bad),
-        lambda: hoeffding(0.5, 0.5, 2, bad),
-        lambda: hoeffding_half_width(2, bad),
-    ):
-        with pytest.raises(ValueError, match="must be a finite number"):
-            call()
+def test_the_ends_of_chernoffs_interval_solve_their_own_equation():
+    low, high = chernoff_kl(0.85, 0.85, 1000, math.log(0.05))
+    for end in (low, high):
+        assert 1000 * bernoulli_kl(0.85, end) == pytest.approx(math.log(40), rel=1e-9)
+
+
+def test_a_range_rescales_chernoffs_interval():
+    low, high = chernoff_kl(-0.15, -0.15, 100, math.log(0.05), (-1.0, 0.0))
+    unit = chernoff_kl(0.85, 0.85, 100, math.log(0.05))
+    assert (low + 1, high + 1) == pytest.approx(unit)
+
+
+@pytest.mark.parametrize(
+    "row", reference("auc_bentkus"), ids=lambda r: f"{r['n_pos']}-{r['auc_hat']}-{r['delta_two_sided']}"
+)
+def test_reference_intervals_of_the_auc_are_met(row):
+    n, value = min(int(row["n_pos"]), int(row["n_neg"])), float(row["auc_hat"])
+    low, high = bentkus(value, value, n, math.log(float(row["delta_two_sided"])))
+    assert low == pytest.approx(float(row["min_lower"]), abs=1e-8)
+    assert high == pytest.approx(float(row["min_upper"]), abs=1e-8)
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("n", [1, 2, 20, 1000])
+def test_bentkus_is_within_chernoff_and_holds_the_binomial_tail(n, delta):
+    for value in np.unique(np.r_[0.0, 1.0, 0.5, 0.9, 0.97, round(0.7 * n) / n]):
+        low, high = bentkus(value, value, n, math.log(delta))
+        outer = chernoff_kl(value, value, n, math.log(delta))
+        assert outer[0] - 1e-12 <= low <= value <= high <= outer[1] + 1e-12
+        if low > 0.0:  # a binomial count is such a sum, so its tail at the end must be within
+            tail = stats.binom.sf(math.ceil(value * n - 1e-9) - 1, n, low)
+            assert tail <= delta / 2 * (1 + 1e-6)
+
+
+def test_bentkus_by_brute_force():
+    n, total, p = 40, 33.3, 0.7
+    counts = np.arange(n + 1)
+    masses = stats.binom.pmf(counts, n, p)
+    least = min((masses * np.maximum(counts - t, 0)).sum() / (total - t) for t in np.linspace(0, 33.2, 4000))
+    low, _ = bentkus(total / n, total / n, n, math.log(2 * least))
+    assert low == pytest.approx(p, abs=2e-4)
+
+
+def test_bentkus_of_a_million_rows_is_found():
+    low, high = bentkus(0.9, 0.9, 1_000_000, math.log(0.05))
+    assert 0.8992 < low < 0.9 < high < 0.9008
+
+
+def test_class_mean_size_is_the_variance_bound():
+    counts = (10, 40, 50)
+    mean_variance = sum(1 / (4 * c) for c in counts) / 9
+    assert class_mean_size(counts) == pytest.approx(1 / (4 * mean_variance))
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("value", [0.0, 0.02, 0.5, 0.98, 1.0])
+def test_weighted_means_are_within_hoeffding(value, delta):
+    n, ln_delta = 500, math.log(delta)
+    outer = hoeffding(value, value, bounded_weight_size(n, 0.3, 1.0), ln_delta)
+    low, high = bounded_weights_kl(value, value, n, 0.3, 1.0, ln_delta)
+    assert outer[0] - 1e-9 <= low <= value <= high <= outer[1] + 1e-9
+    plain = chernoff_kl(value, value, n, ln_delta)
+    assert bounded_weights_kl(value, value, n, 1.0, 1.0, ln_delta) == pytest.approx(plain, abs=1e-9)
+    assert fixed_shares_kl(value, value, n, 1 / n, ln_delta) == pytest.approx(plain, abs=1e-9)
+
+
+@pytest.mark.parametrize("likely", [0.02, 0.5])
+def test_weighted_means_cover_where_weights_go_with_the_scores(likely):
+    """Rows that weigh 1 are scored 1 with probability ``likely``; half of them weigh .1 and are right."""
+    rng, n, runs, delta = np.random.default_rng(3), 200, 2000, 0.36
+    truth = (0.5 * likely + 0.05) / 0.55
+    misses = wrong = 0
+    for _ in range(runs):
+        heavy = rng.random(n) < 0.5
+        weight, x = np.where(heavy, 1.0, 0.1), np.where(heavy, rng.random(n) < likely, 1.0)
+        value, mean = float(weight @ x / weight.sum()), float(weight.mean())
+        low, high = bounded_weights_kl(value, value, n, mean, 1.0, math.log(delta))
+        misses += not low <= truth <= high
+        low, high = chernoff_kl(value, value, 20.0 * n, math.log(delta))
+        wrong += not low <= truth <= high
+    assert stats.binomtest(misses, runs, delta, alternative="greater").pvalue >= 1e-6
+    assert stats.binomtest(wrong, runs, delta, alternative="greater").pvalue < 1e-6

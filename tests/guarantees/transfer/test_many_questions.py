@@ -163,26 +163,3 @@ def test_records_are_enough_and_about_the_least():
     assert multiplicative_weights_direct(n, 100, LN_BETA, universe_size=16).half_width <= 0.2
     fewer = multiplicative_weights_direct(int(0.97 * n), 100, LN_BETA, universe_size=16)
     assert fewer.half_width > 0.2
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"ln_beta": 0.0}, "ln_beta"),
-        ({"rho": 0.6}, "rho"),
-        ({"alpha": 0.4}, "alpha"),
-        ({"epsilon": 0.0}, "epsilon"),
-    ],
-)
-def test_levels_of_a_verification_refuse_what_is_out_of_range(changed, message):
-    with pytest.raises(ValueError, match=message):
-        verification_levels(100, 10, **{"epsilon": 0.1, "ln_beta": LN_BETA, **SETTINGS, **changed})
-
-
-def test_what_cannot_be_reached_or_is_half_given_is_refused():
-    with pytest.raises(ValueError, match="epsilon"):
-        multiplicative_weights_direct(1000, 10, LN_BETA, universe_size=4, alpha=0.1)
-    with pytest.raises(ValueError, match="half_width"):
-        multiplicative_weights_records(10, 1e-9, universe_size=16, beta=BETA)
-    with pytest.raises(ValueError, match="alpha"):
-        verification_plan(10, rho=0.25, alpha=1e-16, max_failures=1, beta=BETA)

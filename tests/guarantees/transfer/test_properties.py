@@ -8,229 +8,9 @@ import pytest
 from scipy.special import ndtri
 
 from sklearn_ada import guarantees
-from sklearn_ada.guarantees import (
-    PlannedChecks,
-    TransferBound,
-    expected_half_width,
-    gaussian_direct,
-    gaussian_jung,
-    gaussian_rogers,
-    is_vacuous,
-    plan_certifies,
-    plan_checks,
-    wilson_deviation,
-)
+from sklearn_ada.guarantees import TransferBound, gaussian_direct, gaussian_jung, gaussian_rogers, is_vacuous
 
 LN_BETA = math.log(0.05)
-
-# A valid call of every public function with numeric parameters.
-CALLS = [
-    (guarantees.nonadaptive_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
-    (guarantees.sample_splitting_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
-    (
-        guarantees.rounding_half_width,
-        {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "expected_value": 0.8},
-    ),
-    (guarantees.verdict_half_width, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}),
-    (
-        guarantees.verdict_half_width,
-        {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "passes": 3, "disagreement": 0.2},
-    ),
-    (guarantees.approximate_dp_gap, {"epsilon": 0.1, "delta": 1e-6, "beta": 0.05}),
-    (
-        guarantees.direct_transfer,
-        {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "delta": 1e-6, "failure": 0.05},
-    ),
-    (guarantees.gaussian_dp_gap, {"mu": 0.1, "ln_beta": LN_BETA}),
-    (guarantees.zcdp_gap, {"rho": 0.1, "ln_beta": LN_BETA}),
-    (guarantees.gaussian_tail_mean, {"n_questions": 10, "noise_scale": 0.1, "ln_beta": LN_BETA}),
-    (guarantees.laplace_tail_mean, {"n_questions": 10, "noise_scale": 0.1, "ln_beta": LN_BETA}),
-    (
-        guarantees.feldman_steinke_2017_theorem_3_1,
-        {"grid_size": 100, "epsilon": 0.1, "alpha": 0.25, "beta": 0.05},
-    ),
-    (
-        guarantees.feldman_steinke_2017_corollary_3_3,
-        {"grid_size": 100, "epsilon": 0.1, "delta": 1e-6, "alpha": 0.25, "beta": 0.05},
-    ),
-    (
-        guarantees.feldman_steinke_2017_theorem_4_1,
-        {"n_subsamples": 1000, "n_questions": 10, "epsilon": 0.1, "delta": 1e-6, "beta": 0.05},
-    ),
-    (
-        guarantees.feldman_steinke_2017_theorem_4_2,
-        {"n_subsamples": 50_000, "n_questions": 10, "epsilon": 0.05, "delta": 1e-6, "beta": 0.05},
-    ),
-    (
-        guarantees.feldman_steinke_2017_theorem_4_3,
-        {"n_questions": 10, "grid_size": 100, "beta": 0.05, "failure": "beta"},
-    ),
-    (guarantees.feldman_steinke_2017_theorem_4_6, {"level": 0.1, "epsilon": 0.1, "delta": 1e-6}),
-    (
-        guarantees.feldman_steinke_2017_theorem_4_7,
-        {"n_subsamples": 100, "n_questions": 10, "epsilon": 0.1, "delta": 1e-9, "beta": 0.05},
-    ),
-    (expected_half_width, {"n": 1000, "ln_delta": LN_BETA, "expected_value": 0.8, "reach": 0.1}),
-    (guarantees.gaussian_bassily, {"n": 10**6, "n_questions": 10, "ln_beta": LN_BETA}),
-    (gaussian_direct, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
-    (gaussian_jung, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
-    (gaussian_rogers, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "noise_scale": 0.1}),
-    (guarantees.ladder_transcripts, {"n_questions": 10, "step": 0.1}),
-    (guarantees.blum_hardt_2015, {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA, "step": 0.1}),
-    (guarantees.max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
-    (guarantees.dwork_2015_max_information, {"epsilon": 0.01, "n": 1000, "ln_beta": LN_BETA}),
-    (guarantees.joined_nats, {"nats": 3.0, "epsilon": 0.01, "n": 1000, "ln_slack": LN_BETA, "weight": 0.5}),
-    (plan_certifies, {"n_questions": 10, "scale": 20.0, "ln_beta": LN_BETA, "check_share": 0.1}),
-    (
-        plan_checks,
-        {
-            "n_questions": 10,
-            "standard_error": 0.01,
-            "deviation": 0.4,
-            "size": 1000,
-            "ln_beta": LN_BETA,
-            "check_share": 0.1,
-            "surprise_rate": 0.1,
-        },
-    ),
-    (wilson_deviation, {"value": 0.8, "size": 100.0}),
-    (
-        guarantees.pure_dp_interval,
-        {"low_value": 0.8, "high_value": 0.9, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA},
-    ),
-    (guarantees.pure_dp_half_width, {"alpha": 0.1, "epsilon": 0.1, "n": 1000, "ln_eta": LN_BETA}),
-    (guarantees.laplace_bassily, {"n": 10**6, "n_questions": 10, "beta": 0.05}),
-    (guarantees.laplace_plan, {"n_questions": 10, "alpha": 0.2, "beta": 0.05}),
-    (
-        guarantees.private_learner_sample_size,
-        {"n_hypotheses": 10, "alpha": 0.1, "epsilon": 0.1, "beta": 0.05},
-    ),
-    (guarantees.mean_deviation, {"level": 0.25}),
-    (guarantees.median_level_direct, {"mean_rank_error": 0.05, "rho": 0.01, "ln_beta": LN_BETA}),
-    (
-        guarantees.median_level_jung,
-        {"rank_error": 0.05, "ln_rank_failure": -12.0, "rho": 0.001, "ln_beta": LN_BETA},
-    ),
-    (
-        guarantees.median_rank_error,
-        {"n_subsamples": 1000, "n_questions": 10, "grid_size": 100, "epsilon": 0.1, "ln_beta": LN_BETA},
-    ),
-    (
-        guarantees.stable_median_level,
-        {"n_subsamples": 5000, "n_questions": 10, "grid_size": 100, "ln_beta": LN_BETA, "transfer": "direct"},
-    ),
-    (
-        guarantees.stable_median_plan,
-        {"n_questions": 10, "grid_size": 100, "ln_beta": LN_BETA, "level": 0.25, "transfer": "direct"},
-    ),
-    (
-        guarantees.thresholdout_direct,
-        {
-            "n": 1000,
-            "n_questions": 10,
-            "max_hits": 2,
-            "ln_beta": LN_BETA,
-            "threshold": 0.1,
-            "noise_scale": 0.1,
-        },
-    ),
-    (
-        guarantees.bassily_2016,
-        {"alpha": 0.1, "beta": 1e-6, "n_questions": 10, "epsilon": 0.1, "delta": 1e-6, "n": 5000},
-    ),
-    (guarantees.jung_2020, {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "delta": 1e-6, "c": 0.01, "d": 0.01}),
-    (
-        guarantees.jung_2020_best,
-        {"alpha": 0.1, "ln_beta": -15.0, "epsilon": 0.1, "ln_delta": -15.0, "ln_failure": LN_BETA},
-    ),
-    (guarantees.jung_2020_pure, {"alpha": 0.1, "beta": 1e-6, "epsilon": 0.1, "n": 1000, "eta": 0.01}),
-    (
-        guarantees.jung_2020_low_sensitivity,
-        {
-            "alpha": 0.1,
-            "beta": 1e-6,
-            "epsilon": 0.1,
-            "delta": 1e-6,
-            "n": 1000,
-            "sensitivity": 0.001,
-            "c": 100.0,
-            "d": 0.01,
-        },
-    ),
-    (
-        guarantees.verification_levels,
-        {
-            "m": 10**5,
-            "n_questions": 9,
-            "rho": 0.4,
-            "alpha": 0.3,
-            "epsilon": 0.02,
-            "max_failures": 5,
-            "ln_beta": -3.0,
-        },
-    ),
-    (
-        guarantees.verification_plan,
-        {"n_questions": 9, "rho": 0.4, "alpha": 0.3, "max_failures": 5, "beta": 0.05},
-    ),
-    (
-        guarantees.multiplicative_weights_direct,
-        {"n": 10**6, "n_questions": 9, "ln_beta": -3.0, "universe_size": 16, "alpha": 0.2, "epsilon": 0.01},
-    ),
-    (
-        guarantees.multiplicative_weights_records,
-        {"n_questions": 9, "half_width": 0.3, "universe_size": 16, "beta": 0.05},
-    ),
-]
-ARGUMENTS = [
-    pytest.param(function, arguments, name, id=f"{function.__name__}-{name}")
-    for function, arguments in CALLS
-    for name in arguments
-]
-
-
-@pytest.mark.parametrize(("function", "arguments", "name"), ARGUMENTS)
-@pytest.mark.parametrize("bad", [math.nan, math.inf, "much", None, True])
-def test_bad_input_is_named(function, arguments, name, bad):
-    optional = {"noise_scale", "step", "expected_value", "passes", "disagreement"}
-    if function is guarantees.multiplicative_weights_direct:
-        optional |= {"alpha", "epsilon"}
-    if bad is None and name in optional:
-        pytest.skip("None asks for the best, for the worst case, or for no rule")
-    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of \w+ must be .* Got .* instead\."):
-        function(**{**arguments, name: bad})
-
-
-@pytest.mark.parametrize(("function", "arguments"), CALLS, ids=lambda v: getattr(v, "__name__", ""))
-def test_every_public_function_is_tested_for_bad_input(function, arguments):
-    assert np.all(np.isfinite(np.array(_numbers(function(**arguments)))))
-
-
-def _numbers(result):
-    if isinstance(result, PlannedChecks):
-        return [result.half_cell, result.surprise, result.ln_check, result.ln_certify]
-    if isinstance(result, guarantees.GaussianBound):
-        return [result.half_width, result.noise_scale]
-    return list(result) if isinstance(result, tuple) else [result]
-
-
-def test_the_list_of_calls_is_complete():
-    modules = [
-        f"sklearn_ada.guarantees.{name}"
-        for name in ("baselines", "mechanisms", "medians", "noise", "transfer")
-    ]
-    functions = {name: getattr(guarantees, name) for name in guarantees.__all__ if name.islower()}
-    public = {name for name, each in functions.items() if each.__module__ in modules}
-    elsewhere = {
-        *(
-            "quantile_interval",
-            "outer_levels",
-            "median_is_covered",
-            "uniform_code_level",
-        ),  # test_exact_median
-        *("is_vacuous", "multiplicative_weights_median_level"),
-    }
-    assert public - elsewhere <= {function.__name__ for function, _ in CALLS}
 
 
 def test_preconditions_of_bassily_2016():
@@ -241,18 +21,9 @@ def test_preconditions_of_bassily_2016():
             guarantees.bassily_2016(**{**good, name: bad})
 
 
-def test_preconditions_of_theorem_4_2():
-    good = {"n_subsamples": 15_339, "n_questions": 10, "epsilon": 0.05, "delta": 1e-4, "beta": 0.05}
-    assert guarantees.feldman_steinke_2017_theorem_4_2(**good) == 0.1
-    for name, bad in [("n_subsamples", 15_338), ("epsilon", 0.051), ("delta", 0.05 / 255)]:
-        with pytest.raises(ValueError, match=f"The '{name}' parameter"):
-            guarantees.feldman_steinke_2017_theorem_4_2(**{**good, name: bad})
-
-
 def test_theorem_4_2_counts_subsamples_for_any_beta():
-    with pytest.raises(
-        ValueError, match=r"The 'n_subsamples' parameter.* at least 1896"
-    ):  # 2560 (ln 2 + 740)
+    assert guarantees.feldman_steinke_2017_theorem_4_2(15_339, 10, 0.05, 1e-4, 0.05) == 0.1
+    with pytest.raises(ValueError, match=r"'n_subsamples' parameter.* at least 1896"):  # 2560 (ln 2 + 740)
         guarantees.feldman_steinke_2017_theorem_4_2(20_000, 1, 0.05, 0.0, math.exp(-740.0))
 
 
@@ -263,16 +34,6 @@ def test_rogers_says_nothing_with_hardly_any_noise(noise_scale, ln_beta):
         half_width = gaussian_rogers(n, k, ln_beta, noise_scale=noise_scale).half_width
         told = k / (n * noise_scale) / noise_scale  # nats, twice; what any l costs at least
         assert half_width >= math.sqrt(told / (2.0 * n)) / math.exp(ln_beta / 2.0)
-
-
-@pytest.mark.parametrize("alpha", [1e-300, 1e-160, 1e-12])
-def test_a_plan_beyond_all_reason_is_refused(alpha):
-    for k, beta in [(1, 0.05), (10**9, 1e-299)]:
-        with pytest.raises(ValueError, match="The 'alpha' parameter of laplace_plan must be reached"):
-            guarantees.laplace_plan(k, alpha, beta)
-    for function in (guarantees.laplace_plan, guarantees.laplace_bassily):
-        with pytest.raises(ValueError, match="The 'beta' parameter"):
-            function(1, 0.1 if function is guarantees.laplace_plan else 1, 1e-320)
 
 
 def test_theorem_4_2_follows_from_theorem_4_1():

@@ -250,24 +250,3 @@ class TestBesideAnExactCount:
             exact = binom.logpmf(count, n, count / n)
             assert exact <= largest_ln_mass(count, n) + 1e-12 * n
             assert largest_ln_mass(count, n) == pytest.approx(exact, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("bad", "name"),
-    [
-        ({"low_count": -1}, "low_count"),
-        ({"high_count": 12}, "high_count"),
-        ({"n": 0}, "n"),
-        ({"ln_beta": 0.0}, "ln_beta"),
-        ({"nats": -0.1}, "nats"),
-        ({"nats": math.nan}, "nats"),
-    ],
-)
-def test_bad_input_is_named(bad, name):
-    good = {"low_count": 3, "high_count": 5, "n": 10, "ln_beta": -3.0, "nats": 0.0} | bad
-    with pytest.raises(ValueError, match=f"The '{name}' parameter"):
-        transcript_interval(identical_rows=True, **good)
-    with pytest.raises(ValueError, match=f"The '{name}' parameter"):
-        transcript_cell_interval(**good)
-    with pytest.raises(ValueError, match=f"The '{name}' parameter"):
-        transcript_interval_beside_exact_count(exact_count=4, **good)

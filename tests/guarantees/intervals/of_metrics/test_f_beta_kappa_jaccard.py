@@ -83,23 +83,3 @@ def test_degenerate_matrices_give_intervals(metric):
         for expected in ([[1, 0], [0, 0]], [[0, 0], [0, 9]], seen):
             low, high = confusion_ratio_interval(metric, seen, -3.0, expected=expected)
             assert -1.0 <= low <= high <= 1.0
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("metric", {"metric": "accuracy"}),
-        ("confusion", {"confusion": [[1, 2, 3]]}),
-        ("confusion", {"confusion": [[0.5, 1], [1, 1]]}),
-        ("confusion", {"confusion": [[-1, 1], [1, 1]]}),
-        ("expected", {"expected": np.eye(3)}),
-        ("ln_delta", {"ln_delta": 0.1}),
-        ("label", {"label": 2}),
-        ("beta", {"beta": 0.0}),
-    ],
-)
-def test_bad_parameters_are_refused(name, change):
-    good = {"metric": "f_beta", "confusion": np.eye(2), "ln_delta": -3.0, "expected": np.eye(2)} | change
-    metric, confusion, ln_delta = (good.pop(key) for key in ("metric", "confusion", "ln_delta"))
-    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of confusion_ratio_interval must be"):
-        confusion_ratio_interval(metric, confusion, ln_delta, **good)

@@ -70,21 +70,3 @@ def test_degenerate_matrices_give_intervals():
         for expected in (np.eye(3), np.ones((3, 3)), np.eye(3)[:, [0, 0, 0]]):
             low, high = average_ratio_interval("precision", seen, -3.0, expected=expected)
             assert 0.0 <= low <= high <= 1.0
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("metric", {"metric": "kappa"}),
-        ("average", {"average": "micro"}),
-        ("confusion", {"confusion": [[1, 2, 3]]}),
-        ("expected", {"expected": np.eye(3)}),
-        ("ln_delta", {"ln_delta": 0.1}),
-        ("beta", {"beta": 0.0}),
-    ],
-)
-def test_bad_parameters_are_refused(name, change):
-    good = {"metric": "f_beta", "confusion": np.eye(2), "ln_delta": -3.0, "expected": np.eye(2)} | change
-    metric, confusion, ln_delta = (good.pop(key) for key in ("metric", "confusion", "ln_delta"))
-    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of average_ratio_interval must be"):
-        average_ratio_interval(metric, confusion, ln_delta, **good)

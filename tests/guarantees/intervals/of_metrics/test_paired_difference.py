@@ -89,35 +89,3 @@ def test_few_rows_give_intervals():
         for settings in ({"identical_rows": True}, {}, {"identical_rows": True, "expected": (0.0, 0.0)}):
             low, high = paired_zero_one_interval(better, worse, n, -3.0, **settings)
             assert -1.0 <= low <= (better - worse) / n <= high <= 1.0
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "settings"),
-    [
-        ("n", (0, 0, 0, -3.0), {}),
-        ("better", (5, 0, 4, -3.0), {}),
-        ("worse", (3, 2, 4, -3.0), {}),
-        ("ln_delta", (1, 1, 4, 0.1), {}),
-        ("expected", (1, 1, 4, -3.0), {"expected": (0.6, 0.6)}),
-    ],
-)
-def test_bad_counts_are_refused(name, arguments, settings):
-    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of paired_zero_one_interval must be"):
-        paired_zero_one_interval(*arguments, **settings)
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("losses_a", {"losses_a": [2.0]}),
-        ("losses_b", {"losses_b": [0.5, 0.5]}),
-        ("range", {"bounds": (1, 0)}),
-        ("expected_difference", {"expected_difference": 3.0}),
-        ("expected_variance", {"expected_variance": -1.0}),
-    ],
-)
-def test_bad_losses_are_refused(name, change):
-    good = {"losses_a": [0.5], "losses_b": [0.4], "bounds": (0, 1), "expected_difference": 0.0}
-    good |= {"expected_variance": 0.1, **change}
-    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of paired_loss_interval must be"):
-        paired_loss_interval(good.pop("losses_a"), good.pop("losses_b"), -3.0, **good)

@@ -1,7 +1,5 @@
 """R^2 and D^2: scikit-learn's values, the inequality for the best constant, clipping, bad parameters."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -84,23 +82,3 @@ def test_degenerate_rows_give_intervals(n, ln_delta):
             low, high = interval(y, y, ln_delta, expected=expected, **CLIP)
             assert low <= high <= 1.0
             assert high == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("target", {"target": []}),
-        ("target", {"target": [math.inf]}),
-        ("prediction", {"prediction": [1.0, 2.0]}),
-        ("range", {"target_range": (1.0, 1.0)}),
-        ("most_error", {"most_error": 0.0}),
-        ("ln_delta", {"ln_delta": 0.1}),
-        ("quantile", {"quantile": 1.0}),
-    ],
-)
-def test_bad_parameters_are_refused(name, change):
-    good = {"target": [0.5], "prediction": [0.4], "ln_delta": -3.0, "quantile": 0.5, **CLIP} | change
-    y, p, ln_delta = (good.pop(key) for key in ("target", "prediction", "ln_delta"))
-    expected = ExpectedLosses.of_rows([0.0, 1.0], [0.0, 0.5], **CLIP)
-    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of d2_pinball_interval must be"):
-        d2_pinball_interval(y, p, ln_delta, expected=expected, **good)

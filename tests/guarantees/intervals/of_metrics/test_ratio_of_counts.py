@@ -133,22 +133,3 @@ def test_a_share_that_was_not_expected_is_hardly_worse_than_by_hoeffding(ln_delt
                 share, share, 1000, ln_delta, expected_share=expected, expected_size=1000
             )
             assert (high - low) / 2 <= hoeffding * (1 + 1e-9)
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("low_share", {"low_share": -0.1}),
-        ("high_share", {"low_share": 0.9}),
-        ("size", {"size": 0}),
-        ("ln_delta", {"ln_delta": 0.1}),
-        ("expected_share", {"expected_share": math.nan}),
-        ("expected_size", {"expected_size": 0.5}),
-    ],
-)
-def test_bad_parameters_are_refused(name, change):
-    good = {"low_share": 0.5, "high_share": 0.6, "size": 10, "ln_delta": -3.0}
-    good |= {"expected_share": 0.5, "expected_size": 10, **change}
-    low, high, size, ln_delta = (good.pop(key) for key in ("low_share", "high_share", "size", "ln_delta"))
-    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of ratio_interval must be"):
-        ratio_interval(low, high, size, ln_delta, **good)
