@@ -23,26 +23,25 @@ from sklearn_ada.accounting import (
     zcdp_cost,
     zcdp_epsilon,
 )
+from tests.support.rows import each_row_of
 
 CASES = [(1, 1.0, 0.0), (7, 0.4, 0.0), (7, 0.4, 1e-4), (60, 0.1, 0.0), (60, 0.1, 1e-5), (501, 0.02, 1e-7)]
 
 
-def test_reference(reference):
-    for row in reference("composition"):
-        k, epsilon, delta = int(row["k"]), row["epsilon"], row["delta"]
-        assert basic_composition(k, epsilon).epsilon == pytest.approx(row["basic"], rel=1e-7, abs=0)
-        for column, value in [
-            ("advanced_lecture11", advanced_composition(k, epsilon, slack=delta).epsilon),
-            ("advanced_lecture19", advanced_composition_simple(k, epsilon, slack=delta).epsilon),
-            ("advanced_feldman_steinke_2_5", heterogeneous_composition([epsilon] * k, slack=delta).epsilon),
-            ("optimal_kov", optimal_composition_epsilon(delta, k, epsilon)),
-            ("zcdp_pure", zcdp_epsilon(k * epsilon**2 / 2, delta)),
-            (
-                "zcdp_exponential_mechanism",
-                zcdp_epsilon(zcdp_cost(SelfComposedEvent(ExponentialMechanismEvent(epsilon), k)), delta),
-            ),
-        ]:
-            assert value == pytest.approx(row[column], rel=1e-7, abs=0), column
+@each_row_of("composition", 4)
+def test_reference_guarantees_of_composition_are_met(row):
+    k, epsilon, delta = row["k"], row["epsilon"], row["delta"]
+    exponential = SelfComposedEvent(ExponentialMechanismEvent(epsilon), k)
+    found = {
+        "basic": basic_composition(k, epsilon).epsilon,
+        "advanced_lecture11": advanced_composition(k, epsilon, slack=delta).epsilon,
+        "advanced_lecture19": advanced_composition_simple(k, epsilon, slack=delta).epsilon,
+        "advanced_feldman_steinke_2_5": heterogeneous_composition([epsilon] * k, slack=delta).epsilon,
+        "optimal_kov": optimal_composition_epsilon(delta, k, epsilon),
+        "zcdp_pure": zcdp_epsilon(k * epsilon**2 / 2, delta),
+        "zcdp_exponential_mechanism": zcdp_epsilon(zcdp_cost(exponential), delta),
+    }
+    assert found == pytest.approx({name: row[name] for name in found}, rel=1e-7, abs=0)
 
 
 @pytest.mark.parametrize(("k", "epsilon", "delta"), CASES)

@@ -19,31 +19,27 @@ from sklearn_ada.accounting import (
     released_ends_nats,
     unsealing_nats,
 )
+from tests.support.rows import each_row_of
 
 codes = st.builds(CountCode, st.floats(-50.0, 3000.0), st.floats(0.5, 500.0), st.floats(1e-6, 0.1))
 
 
-class TestReferenceNumbers:
-    def test_every_row_is_met(self, reference):
-        rows = reference("cells")
-        assert len(rows) == 30
-        for row in rows:
-            low, high, z = int(row["cell_low"]), int(row["cell_high"]), int(row["z"])
-            if high == row["n"]:  # the file has cells clipped to counts there can be; the code has whole ones
-                high = low + int(row["width_counts"]) - 1
-            if low == 0:
-                low = high - int(row["width_counts"]) + 1
-            ln_prior = CountCode(row["n"] * row["guess"], row["tau_counts"]).ln_mass(low, high)
-            assert math.exp(ln_prior) == pytest.approx(row["prior_mass"], rel=1e-9)
-            assert PolyaUrn().price(z, ln_prior) == pytest.approx(row["price_urn_empty"], rel=1e-8)
-            other, most = PolyaUrn(), PolyaUrn()
-            for _ in range(100):
-                other.record(99)
-            for _ in range(7):
-                most.record(z)
-            most.record(99)
-            assert other.price(z, ln_prior) == pytest.approx(row["price_none_of_100"], rel=1e-8)
-            assert most.price(z, ln_prior) == pytest.approx(row["price_7_of_8"], rel=1e-8)
+@each_row_of("cells", 30)
+def test_reference_prices_of_cells_are_met(row):
+    low, high, z, width = row["cell_low"], row["cell_high"], row["z"], row["width_counts"]
+    if high == row["n"]:  # the file has cells clipped to counts there can be; the code has whole ones
+        high = low + width - 1
+    if low == 0:
+        low = high - width + 1
+    ln_prior = CountCode(row["n"] * row["guess"], row["tau_counts"]).ln_mass(low, high)
+    assert math.exp(ln_prior) == pytest.approx(row["prior_mass"], rel=1e-9)
+    for column, answers in [
+        ("price_urn_empty", []), ("price_none_of_100", [99] * 100), ("price_7_of_8", [z] * 7 + [99]),
+    ]:  # fmt: skip
+        urn = PolyaUrn()
+        for answer in answers:
+            urn.record(answer)
+        assert urn.price(z, ln_prior) == pytest.approx(row[column], rel=1e-8)
 
 
 class TestMass:

@@ -17,6 +17,7 @@ from sklearn_ada.accounting import (
     pure_dp_zcdp,
     thresholdout_zcdp,
 )
+from tests.support.rows import each_row_of
 
 ORDERS = (1.0 + 1e-4, 1.01, 1.1, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0)
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
@@ -39,15 +40,16 @@ def assert_exact(price, smallest):
     assert smallest > 0.98 * price
 
 
-def test_reference(reference):
-    for row in reference("zcdp"):
-        epsilon = row["epsilon"]
-        assert exponential_mechanism_zcdp(epsilon) == pytest.approx(
-            row["rho_exponential_mechanism"], rel=1e-11, abs=0
-        )
-        assert laplace_zcdp(epsilon) == pytest.approx(row["rho_laplace"], rel=1e-11, abs=0)
-        assert pure_dp_zcdp(epsilon) == pytest.approx(row["rho_pure_dp"], rel=1e-11, abs=0)
-        assert pure_dp_zcdp(epsilon) <= row["rho_pure_dp_simple"]
+@each_row_of("zcdp", 8)
+def test_reference_prices_are_met(row):
+    epsilon = row["epsilon"]
+    found = {
+        "rho_exponential_mechanism": exponential_mechanism_zcdp(epsilon),
+        "rho_laplace": laplace_zcdp(epsilon),
+        "rho_pure_dp": pure_dp_zcdp(epsilon),
+    }
+    assert found == pytest.approx({name: row[name] for name in found}, rel=1e-11, abs=0)
+    assert found["rho_pure_dp"] <= row["rho_pure_dp_simple"]
 
 
 @pytest.mark.parametrize("epsilon", np.geomspace(1e-9, 700.0, 60))

@@ -15,19 +15,16 @@ from sklearn_ada.accounting import (
     zcdp_epsilon,
     zcdp_epsilon_simple,
 )
+from tests.support.rows import each_row_of
 
 RHOS = st.floats(-5.0, 1.5).map(lambda power: 10.0**power)
 DELTAS = st.floats(-12.0, -0.5).map(lambda power: 10.0**power)
 
 
-def test_reference(reference):
-    for row in reference("zcdp_to_dp"):
-        assert zcdp_epsilon(row["rho"], row["delta"]) == pytest.approx(
-            row["epsilon_optimal"], rel=1e-7, abs=0
-        )
-        assert zcdp_epsilon_simple(row["rho"], row["delta"]) == pytest.approx(
-            row["epsilon_simple"], rel=1e-7, abs=0
-        )
+@each_row_of("zcdp_to_dp", 15)
+def test_reference_conversions_are_met(row):
+    found = [convert(row["rho"], row["delta"]) for convert in (zcdp_epsilon, zcdp_epsilon_simple)]
+    assert found == pytest.approx([row["epsilon_optimal"], row["epsilon_simple"]], rel=1e-7, abs=0)
 
 
 @pytest.mark.parametrize("rho", [1e-4, 0.01, 0.3, 5.0])

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 
-from sklearn_ada.digest.canonical import canonical_digest, counted_state, left_out
+from sklearn_ada.digest.canonical import canonical_digest
 from tests.ledger.fitted_models import X, Y
 
 
@@ -64,6 +64,7 @@ LEFT_OUT = [
     {"memory": "folder"},
     {"pre_dispatch": 4},
     {"answer": 41},
+    {"refit_time_": 1.5},
     {"kwargs": {"n_jobs": 2}},
     {"params": {"verbose": 2}},
     {"cv_results_": {"mean_fit_time": np.ones(2), "std_score_time": np.ones(2)}},
@@ -110,21 +111,6 @@ def test_a_tree_of_neighbours_is_the_same_after_queries(kind):
     other = X.copy()
     other[0, 0] += 1.0
     assert canonical_digest(kind(other)) != before
-
-
-def test_names_are_those_of_a_library_and_of_any_estimator():
-    class Own(RandomForestClassifier):
-        pass
-
-    assert {"n_jobs", "verbose", "memory", "refit_time_"} <= left_out(Own)[0]
-    assert "thread_count" not in left_out(Own)[0]
-    assert left_out(list) == (frozenset(), None)
-    assert left_out(Own)[1] is None
-
-
-def test_a_state_without_names_is_not_copied():
-    state = {"n_jobs": 1}
-    assert counted_state(state, frozenset()) is state
 
 
 def test_a_forest_is_looked_up_once_for_each_class(monkeypatch):

@@ -21,14 +21,9 @@ ASKED = {"n": 1000, "n_questions": 10, "ln_beta": LN_BETA}
 CELL = {"low_count": 3, "high_count": 5, "n": 10, "ln_beta": -3.0, "nats": 0.0}
 BAD_CELL = {"low_count": [-1], "high_count": [12], "n": [0], "ln_beta": [0.0], "nats": [-0.1]}
 VALUE = {"low_value": 0.5, "high_value": 0.6, "ln_delta": -3.0}
-LOSSES = {
-    "target": [0.5],
-    "prediction": [0.4],
-    "ln_delta": -3.0,
-    "target_range": (-4.0, 4.0),
-    "most_error": 4.0,
-}
-LOSSES["expected"] = ExpectedLosses.of_rows([0.0, 1.0], [0.0, 0.5], target_range=(-4.0, 4.0), most_error=4.0)
+CLIP, ZERO_ONE, NEAR = {"target_range": (-4.0, 4.0), "most_error": 4.0}, [0.0, 1.0] * 500, [0.2, 0.9] * 500
+LOSSES = {"target": ZERO_ONE, "prediction": NEAR, "ln_delta": -3.0, **CLIP}
+LOSSES["expected"] = ExpectedLosses.of_rows(ZERO_ONE, NEAR, **CLIP)
 BAD_LOSSES = {
     "target": [[], [math.inf]], "prediction": [[1.0, 2.0]], "range": [With(target_range=(1.0, 1.0))],
     "most_error": [0.0], "ln_delta": [0.1],

@@ -17,13 +17,12 @@ from sklearn_ada.guarantees import (
     question_interval,
     transcript_interval,
 )
-from sklearn_ada.guarantees.description_length import SEALED_SHARE, TRANSCRIPT_SHARE
 from sklearn_ada.mechanisms import CountCells, guess_error
 from tests.support.rows import reference
 
 ROWS = reference("sequence")
 N, GUESS_ROWS = 500, 1500
-LN_SEALED, LN_TRANSCRIPT = (math.log(0.05 * share) for share in (SEALED_SHARE, TRANSCRIPT_SHARE))
+LN_SEALED, LN_TRANSCRIPT = math.log(0.05 * 0.8), math.log(0.05 * 0.2)
 
 
 def play(rows):

@@ -1,12 +1,11 @@
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from sklearn_ada.accounting import AboveThresholdEvent, CodedRelease, ComposedEvent, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms import EffectiveRounds, Rounding, UniformGrid
+from tests.support.laws import fits_only_as_it_is, laplace_sum_exceeds
 
 GRID = UniformGrid(0.0, 1.0, 1001)
 
@@ -50,25 +49,17 @@ def test_survives_an_analyst_who_defeats_one_slice_after_another():
             ask(combined)
 
 
-def renewal_probability(shortfall, epsilon):
-    """P that a slice is replaced whose answer lacks so many subsamples, by AboveThreshold."""
-
-    def density(z):
-        return stats.laplace.pdf(z, 0, 2 / epsilon) * stats.laplace.sf(z - shortfall, 0, 4 / epsilon)
-
-    edges = sorted({-200.0, 0.0, float(shortfall), 200.0})
-    return sum(integrate.quad(density, a, b)[0] for a, b in pairwise(edges))
-
-
-def test_slices_are_replaced_with_the_probability_of_the_law(false_alarm):
-    # 4 of 20 subsamples are at most the answer, (.4 - .1) * 20 = 6 are wanted.
+def test_slices_are_replaced_with_the_probability_of_the_law():
+    # 4 of 20 subsamples are at most the answer, (.4 - .1) * 20 = 6 are wanted: 2 are lacking.
     rng, rounding, runs = np.random.default_rng(0), Rounding(UniformGrid(0.0, 20.0, 21)), 4000
     fresh = [EffectiveRounds(2, rho=0.4, alpha=0.2, epsilon=0.8) for _ in range(runs)]
     answers = [each.ask(lambda i: [3.0] * 3, np.arange(20.0), rounding, rng).answer for each in fresh]
     renewed = sum(answer.verdict == "renewed" for answer in answers)
-    assert stats.binomtest(renewed, runs, renewal_probability(2, 0.8)).pvalue > false_alarm
-    for wrong in (0.4, 1.6):
-        assert stats.binomtest(renewed, runs, renewal_probability(2, wrong)).pvalue < false_alarm
+
+    def p_value(factor):
+        return stats.binomtest(renewed, runs, laplace_sum_exceeds(-2, 1 / (factor * 0.8))).pvalue
+
+    assert fits_only_as_it_is(p_value, (0.5, 2.0))
 
 
 def test_events_name_the_verification_and_the_slice():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada.accounting import CodedRelease, Symbol
+from sklearn_ada.guarantees import ladder_transcripts
 from sklearn_ada.mechanisms import Ladder, ParameterFreeLadder
 
 
@@ -24,14 +25,17 @@ def test_ladder_agrees_with_the_paper(step):
     assert [ladder.ask(loss).answer for loss in losses] == pytest.approx(ladder_by_hand(losses, step))
 
 
-@pytest.mark.parametrize("step", [1.0, 0.5, 0.3, 0.15])
-def test_few_transcripts_are_possible(step):
+@pytest.mark.parametrize("step", [1.0, 0.5, 0.4, 0.3, 0.15])
+def test_no_more_transcripts_are_possible_than_are_counted(step):
     k, m = 3, math.floor(1 / step) + 1
-    transcripts = set()
+    transcripts, begun = set(), {()}
     for losses in product(np.linspace(0, 1, 21), repeat=k):
         ladder = Ladder(step)
-        transcripts.add(tuple(ladder.ask(loss).answer for loss in losses))
+        answers = tuple(ladder.ask(float(loss)).answer for loss in losses)
+        transcripts.add(answers)
+        begun |= {answers[:1], answers[:2]}
     assert len(transcripts) <= math.comb(k + m, m)
+    assert len(begun) <= math.exp(ladder_transcripts(k, step)) * (1 + 1e-9)
     assert len(transcripts) > 1 or step == 1.0
 
 

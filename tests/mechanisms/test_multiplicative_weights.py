@@ -1,9 +1,8 @@
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from sklearn_ada.accounting import AboveThresholdEvent, ComposedEvent, LaplaceEvent
 from sklearn_ada.exceptions import BudgetExhaustedError
@@ -14,6 +13,7 @@ from sklearn_ada.mechanisms import (
     multiplicative_weights_sample_size,
     n_counting_questions,
 )
+from tests.support.laws import fits_only_as_it_is, laplace_sum_exceeds
 
 BITS = 12
 UNIVERSE = (np.arange(2**BITS)[:, None] >> np.arange(BITS)) & 1
@@ -40,26 +40,21 @@ def asked_once(n, epsilon, runs):
     return np.array([mechanism.ask([0.0, 1.0], 0.8, rng).answer for mechanism in fresh])
 
 
-def correction_probability(scale):
-    """P of a correction: the error is .3, the threshold .225, the noise that of AboveThreshold."""
-
-    def density(z):
-        return stats.laplace.pdf(z, 0, 2 * scale) * stats.laplace.cdf(0.3 - 0.225 - z, 0, 4 * scale)
-
-    edges = (-80 * scale, 0.0, 0.075, 80 * scale)
-    return sum(integrate.quad(density, a, b)[0] for a, b in pairwise(edges))
-
-
-def test_comparison_and_correction_agree_with_their_laws(false_alarm):
+def test_comparison_and_correction_agree_with_their_laws():
     n, epsilon, runs = 50, 1.0, 8000
     answers = asked_once(n, epsilon, runs)
     corrected = answers[answers != 0.5]
     far = int((abs(corrected - 0.8) > 1.5 / (n * epsilon)).sum())
-    for factor in (1.0, 0.5, 2.0):
-        scale = factor / (n * epsilon)
-        compared = stats.binomtest(corrected.size, runs, correction_probability(scale)).pvalue
-        drawn = stats.binomtest(far, corrected.size, math.exp(-1.5 / factor)).pvalue
-        assert [compared > false_alarm, drawn > false_alarm] == [factor == 1.0] * 2
+
+    def of_comparisons(factor):  # the error is .3, the threshold .225, the noise that of AboveThreshold
+        chance = 1.0 - laplace_sum_exceeds(0.3 - 0.225, factor / (n * epsilon))
+        return stats.binomtest(corrected.size, runs, chance).pvalue
+
+    def of_corrections(factor):
+        return stats.binomtest(far, corrected.size, math.exp(-1.5 / factor)).pvalue
+
+    for p_value in (of_comparisons, of_corrections):
+        assert fits_only_as_it_is(p_value, (0.5, 2.0))
 
 
 def test_answers_2000_marginals_within_the_stated_error():

@@ -3,11 +3,12 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate
 
 from sklearn_ada.accounting import AboveThresholdEvent, PureDPEvent
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms import SparseVector, above_threshold, sparse_vector_error
+from tests.support.laws import chi_square, fits_only_as_it_is, is_too_often
 
 
 def transcript_law(values, epsilon, max_hits, redraw):
@@ -64,16 +65,18 @@ CASES = [(1, False), (2, False), (2, True)]
 
 
 @pytest.mark.parametrize(("max_hits", "redraw"), CASES)
-def test_transcripts_agree_with_their_law(chi_square, false_alarm, max_hits, redraw):
+def test_transcripts_agree_with_their_law(max_hits, redraw):
     values, epsilon, rng = (-6.0, 3.0, 8.0), 1.0, np.random.default_rng(0)
     seen = [transcript(SparseVector(epsilon, 1.0, max_hits, redraw), values, rng) for _ in range(40_000)]
     law = transcript_law(values, epsilon, max_hits, redraw)
     counts = [seen.count(t) for t in law]
     assert sum(counts) == len(seen)
-    assert chi_square(counts, list(law.values())) > false_alarm
-    for wrong in (0.9, 1.1):
-        other = transcript_law(values, wrong * epsilon, max_hits, redraw)
-        assert chi_square(counts, [other[t] for t in law]) < false_alarm
+
+    def p_value(factor):
+        other = transcript_law(values, factor * epsilon, max_hits, redraw)
+        return chi_square(counts, [other[t] for t in law])
+
+    assert fits_only_as_it_is(p_value)
 
 
 @pytest.mark.parametrize("max_hits", [1, 2])
@@ -134,7 +137,7 @@ def test_error_bound_holds_with_its_probability(max_hits, redraw):
                 if (vector.ask(value, 0.0, rng).answer == "above") != (value > 0):
                     missed += 1
                     break
-        return stats.binomtest(missed, runs, beta, alternative="greater").pvalue < 1e-6
+        return is_too_often(missed, runs, beta)
 
     assert not too_often(bound)
     assert too_often(0.4 * bound)

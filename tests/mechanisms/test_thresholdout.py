@@ -1,39 +1,30 @@
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from sklearn_ada.accounting import GaussianEvent, SelfComposedEvent, ThresholdoutEvent
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms import Thresholdout, gaussian_thresholdout
+from tests.support.laws import FALSE_ALARM, fits_only_as_it_is, laplace_sum_exceeds
 
 N = 40_000
 
 
-def agree_probability(difference, threshold, scale):
-    comparison = stats.laplace(0, 4 * scale)
-
-    def density(z):
-        return stats.laplace.pdf(z, 0, 2 * scale) * comparison.sf(difference - threshold - z)
-
-    edges = [-80 * scale, min(0.0, difference - threshold), max(0.0, difference - threshold), 80 * scale]
-    return sum(integrate.quad(density, a, b)[0] for a, b in pairwise(edges))
-
-
-def test_laplace_agrees_with_its_law(false_alarm):
+def test_laplace_agrees_with_its_law():
     rng, scale = np.random.default_rng(0), 0.02
     answers = [Thresholdout(0.04, scale, 1, 1e-4).ask(0.9, 0.8, rng).answer for _ in range(N)]
     agreed = sum(a.verdict == "agrees" for a in answers)
-    assert stats.binomtest(agreed, N, agree_probability(0.1, 0.04, scale)).pvalue > false_alarm
     corrections = [a.value for a in answers if a.verdict == "differs"]
-    assert stats.kstest(corrections, stats.laplace(0.8, scale).cdf).pvalue > false_alarm
-    for wrong in (0.9, 1.1):
-        assert stats.binomtest(agreed, N, agree_probability(0.1, 0.04, wrong * scale)).pvalue < 1e-3
-        assert stats.kstest(corrections, stats.laplace(0.8, wrong * scale).cdf).pvalue < false_alarm
+    chances = [laplace_sum_exceeds(0.1 - 0.04, factor * scale) for factor in (1.0, 0.9, 1.1)]
+    as_it_is, *wrong = (stats.binomtest(agreed, N, chance).pvalue for chance in chances)
+    assert as_it_is > FALSE_ALARM
+    assert max(wrong) < 1e-3
+    assert fits_only_as_it_is(
+        lambda factor: stats.kstest(corrections, stats.laplace(0.8, factor * scale).cdf).pvalue
+    )
 
 
-def test_gaussian_agrees_with_its_law(false_alarm):
+def test_gaussian_agrees_with_its_law():
     rng, scale = np.random.default_rng(0), 0.05
     answers = [
         gaussian_thresholdout(0.9, 0.8, threshold=0.04, scale=scale, sensitivity=1e-4, rng=rng).answer
@@ -41,11 +32,11 @@ def test_gaussian_agrees_with_its_law(false_alarm):
     ]
     agreed = sum(a.verdict == "agrees" for a in answers)
     corrections = [a.value for a in answers if a.verdict == "differs"]
-    assert stats.binomtest(agreed, N, stats.norm.sf(0.06, 0, scale)).pvalue > false_alarm
-    assert stats.kstest(corrections, stats.norm(0.8, scale).cdf).pvalue > false_alarm
-    for wrong in (0.9, 1.1):
-        assert stats.binomtest(agreed, N, stats.norm.sf(0.06, 0, wrong * scale)).pvalue < false_alarm
-        assert stats.kstest(corrections, stats.norm(0.8, wrong * scale).cdf).pvalue < false_alarm
+    for p_value in (
+        lambda factor: stats.binomtest(agreed, N, stats.norm.sf(0.06, 0, factor * scale)).pvalue,
+        lambda factor: stats.kstest(corrections, stats.norm(0.8, factor * scale).cdf).pvalue,
+    ):
+        assert fits_only_as_it_is(p_value)
 
 
 def test_agreement_uses_no_hit_but_the_opening_is_an_event():

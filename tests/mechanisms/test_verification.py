@@ -1,36 +1,19 @@
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from sklearn_ada.accounting import AboveThresholdEvent
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms import Verification, verification_sample_size
-
-
-def yes_probability(shortfall, epsilon):
-    def density(z):
-        return stats.laplace.pdf(z, 0, 2 / epsilon) * stats.laplace.cdf(z - shortfall, 0, 4 / epsilon)
-
-    edges = sorted({-200.0, 0.0, float(shortfall), 200.0})
-    return sum(integrate.quad(density, a, b)[0] for a, b in pairwise(edges))
-
-
-def test_answers_agree_with_their_law(false_alarm):
-    rng, values, n = np.random.default_rng(0), np.arange(20.0), 40_000
-    # Values at most 3: 4 of 20; the threshold is (.4 - .1) * 20 = 6, so 2 are missing.
-    yes = sum(Verification(0.4, 0.2, 1.0, 1).ask(values, 3.0, rng).answer == "Y" for _ in range(n))
-    assert stats.binomtest(yes, n, yes_probability(2, 1.0)).pvalue > false_alarm
-    for wrong in (0.9, 1.1):
-        assert stats.binomtest(yes, n, yes_probability(2, wrong)).pvalue < false_alarm
+from tests.support.laws import fits_only_as_it_is, is_too_often, laplace_sum_exceeds
 
 
 @pytest.mark.parametrize("guess", [16.0, 3.0])
-def test_both_ends_are_verified(guess, false_alarm):
-    rng, values = np.random.default_rng(0), np.arange(20.0)
-    yes = sum(Verification(0.4, 0.2, 1.0, 1).ask(values, guess, rng).answer == "Y" for _ in range(5000))
-    assert stats.binomtest(yes, 5000, yes_probability(2, 1.0)).pvalue > false_alarm
+def test_verifications_agree_with_their_law_at_both_ends(guess):
+    rng, values, n = np.random.default_rng(0), np.arange(20.0), 40_000
+    # Values at most 3: 4 of 20; the threshold is (.4 - .1) * 20 = 6, so 2 are missing.
+    yes = sum(Verification(0.4, 0.2, 1.0, 1).ask(values, guess, rng).answer == "Y" for _ in range(n))
+    assert fits_only_as_it_is(lambda f: stats.binomtest(yes, n, laplace_sum_exceeds(2, 1 / f)).pvalue)
 
 
 def test_the_minimum_of_both_counts_moves_by_at_most_one():
@@ -57,7 +40,7 @@ def test_answers_are_right_at_the_sample_size():
             if verification.ask(values, guess, rng).answer != right:
                 missed += 1
                 break
-    assert stats.binomtest(missed, runs, beta, alternative="greater").pvalue > 1e-6
+    assert not is_too_often(missed, runs, beta)
 
 
 def test_each_run_is_an_event_and_then_it_is_exhausted():

@@ -21,26 +21,22 @@ from sklearn_ada.guarantees import (
     rank_weight,
 )
 from tests.guarantees.small_trees import SmallTree, worst_failure
-from tests.support.rows import reference
+from tests.support.rows import each_row_of
 
-ROWS = reference("sealed")
 BETA = 0.3
 LN_BETA = math.log(BETA)
 
 
 class TestReferenceNumbers:
-    @pytest.mark.parametrize("row", ROWS, ids=lambda r: "-".join(list(r.values())[:6]))
+    @each_row_of("sealed", 48)
     def test_every_row_is_met(self, row):
-        n, count = int(row["n"]), int(row["count"])
-        beta, share, weight, nats = (float(row[name]) for name in ("beta", "share", "pi", "L_before"))
+        n, count = row["n"], row["count"]
+        beta, share, weight, nats = (row[name] for name in ("beta", "share", "pi", "L_before"))
         ln_beta = math.log(beta * share)
-        assert ln_delta(ln_beta, weight, nats) == pytest.approx(float(row["ln_delta_two_sided"]), abs=1e-10)
+        assert ln_delta(ln_beta, weight, nats) == pytest.approx(row["ln_delta_two_sided"], abs=1e-10)
         low, high = question_interval(count, count, n, ln_beta=ln_beta, weight=weight, nats=nats)
-        assert low == pytest.approx(float(row["lower"]), abs=3e-12)
-        assert high == pytest.approx(float(row["upper"]), abs=3e-12)
-
-    def test_all_rows_are_there(self):
-        assert len(ROWS) == 48
+        assert low == pytest.approx(row["lower"], abs=3e-12)
+        assert high == pytest.approx(row["upper"], abs=3e-12)
 
 
 def unsealed(tree, path, counts):

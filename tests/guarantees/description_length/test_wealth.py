@@ -8,24 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_ada.guarantees import Purse, intersection, log_weight
-from tests.support.rows import reference
-
-ROWS = reference("weights")
+from tests.support.rows import each_row_of
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda r: r["j"])
-def test_reference_numbers_are_met(row):
-    j = int(row["j"])
-    assert log_weight(j) == pytest.approx(float(row["pi_j"]), rel=1e-11)
-    assert (log_weight(j) > float(row["one_over_j_j_plus_1"])) == (j >= 5)
+@each_row_of("weights", 24)
+def test_reference_weights_are_met(row):
+    j = row["j"]
+    assert log_weight(j) == pytest.approx(row["pi_j"], rel=1e-11)
+    assert (log_weight(j) > row["one_over_j_j_plus_1"]) == (j >= 5)
     if j <= 1000:
         total = math.fsum(log_weight(i) for i in range(1, j + 1))
-        assert total == pytest.approx(float(row["sum_added_up"]), rel=1e-11)
+        assert total == pytest.approx(row["sum_added_up"], rel=1e-11)
         assert 1.0 - 1.0 / math.log(math.e + j) == pytest.approx(total, rel=1e-12)
-
-
-def test_all_rows_are_there():
-    assert len(ROWS) == 24
 
 
 @st.composite

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from sklearn_ada.guarantees import betting_fixed, betting_half_width, betting_predictable
-from tests.support.rows import reference
+from tests.support.rows import each_row_of, reference
 
 DATA: dict[str, list[float]] = {}
 for line in reference("betting_data"):
     DATA.setdefault(line["dataset"], []).append(float(line["x"]))
-ROWS = reference("betting")
 
 
 def grid_of(text):
@@ -22,17 +21,17 @@ def grid_of(text):
     return np.arange(int(first), int(last) + 1) / step
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r['dataset']}-{r['delta_two_sided']}")
-def test_reference_numbers_are_met(row):
-    x, variance = np.array(DATA[row["dataset"]]), float(row["v_guess"])
-    ln_delta = math.log(float(row["delta_two_sided"]))
-    assert len(x) == int(row["n"])
+@each_row_of("betting", 40)
+def test_reference_intervals_by_betting_are_met(row):
+    x, variance = np.array(DATA[row["dataset"]]), row["v_guess"]
+    ln_delta = math.log(row["delta_two_sided"])
+    assert len(x) == row["n"]
     fixed = betting_fixed(x, variance, ln_delta)
-    assert fixed[0] == pytest.approx(float(row["mixture_lower_root"]), abs=1e-9)
-    assert fixed[1] == pytest.approx(float(row["mixture_upper_root"]), abs=1e-9)
+    assert fixed[0] == pytest.approx(row["mixture_lower_root"], abs=1e-9)
+    assert fixed[1] == pytest.approx(row["mixture_upper_root"], abs=1e-9)
     one_by_one = betting_predictable(x, variance, ln_delta, grid_of(row["grid"]))
-    assert one_by_one[0] == pytest.approx(float(row["star_lower"]), abs=1e-12)
-    assert one_by_one[1] == pytest.approx(float(row["star_upper"]), abs=1e-12)
+    assert one_by_one[0] == pytest.approx(row["star_lower"], abs=1e-12)
+    assert one_by_one[1] == pytest.approx(row["star_upper"], abs=1e-12)
 
 
 def test_atoms_at_the_ends_of_the_range_are_no_error():

@@ -32,7 +32,7 @@ def ln_wealth(a, b, ratio, bets):
 def test_the_end_of_fixed_bets_is_where_their_wealth_crosses_one_over_the_level(n, seed):
     rng, level = np.random.default_rng([n, seed]), math.log(0.025)
     b = 0.5 + rng.random(n)
-    a = b * (0.8 + 0.2 * rng.random(n))
+    a = b * rng.random(n)
     bets = sizes(n, level, 0.1, 1.0)
     corners = (np.array([0.0, 1.5, 0.0]), np.array([0.5, 1.5, 1.5]))
     low = lowest_ratio(a, b, level, bets=bets, corners=corners, bracket=(0.0, 1.0))

@@ -1,4 +1,4 @@
-"""Intervals of a mean in [0, 1]: reference numbers, which is inside which, equations of their ends, coverage."""
+"""Intervals of a mean in [0, 1]: reference numbers, which is inside which, equations, coverage."""
 
 import math
 
@@ -19,24 +19,22 @@ from sklearn_ada.guarantees import (
     fixed_shares_kl,
     hoeffding,
 )
-from tests.support.rows import reference
+from tests.support.rows import each_row_of
 
 DELTAS = [0.5, 0.05, 1e-6, 1e-40]
 
 
-@pytest.mark.parametrize(
-    "row", reference("intervals"), ids=lambda r: f"{r['n']}-{r['successes']}-{r['ln_one_over_delta']}"
-)
+@each_row_of("intervals", 12)
 def test_reference_intervals_of_a_share_are_met(row):
-    n, count, ln_delta = int(row["n"]), int(row["successes"]), -float(row["ln_one_over_delta"])
+    n, count, ln_delta = row["n"], row["successes"], -row["ln_one_over_delta"]
     got = {
         "clopper_pearson": clopper_pearson(count, count, n, ln_delta),
         "kl": chernoff_kl(count / n, count / n, n, ln_delta),
         "hoeffding": hoeffding(count / n, count / n, n, ln_delta),
     }
     for name, (low, high) in got.items():
-        assert low == pytest.approx(float(row[f"{name}_low"]), abs=2e-8)
-        assert high == pytest.approx(float(row[f"{name}_high"]), abs=2e-8)
+        assert low == pytest.approx(row[f"{name}_low"], abs=2e-8)
+        assert high == pytest.approx(row[f"{name}_high"], abs=2e-8)
 
 
 @settings(derandomize=True, max_examples=200, deadline=None)
@@ -63,14 +61,12 @@ def test_a_range_rescales_chernoffs_interval():
     assert (low + 1, high + 1) == pytest.approx(unit)
 
 
-@pytest.mark.parametrize(
-    "row", reference("auc_bentkus"), ids=lambda r: f"{r['n_pos']}-{r['auc_hat']}-{r['delta_two_sided']}"
-)
+@each_row_of("auc_bentkus", 36)
 def test_reference_intervals_of_the_auc_are_met(row):
-    n, value = min(int(row["n_pos"]), int(row["n_neg"])), float(row["auc_hat"])
-    low, high = bentkus(value, value, n, math.log(float(row["delta_two_sided"])))
-    assert low == pytest.approx(float(row["min_lower"]), abs=1e-8)
-    assert high == pytest.approx(float(row["min_upper"]), abs=1e-8)
+    n, value = min(row["n_pos"], row["n_neg"]), row["auc_hat"]
+    low, high = bentkus(value, value, n, math.log(row["delta_two_sided"]))
+    assert low == pytest.approx(row["min_lower"], abs=1e-8)
+    assert high == pytest.approx(row["min_upper"], abs=1e-8)
 
 
 @pytest.mark.parametrize("delta", DELTAS)

@@ -16,50 +16,38 @@ from sklearn_ada.guarantees import (
     sample_splitting_half_width,
     stable_median_plan,
 )
-from tests.support.rows import reference
+from tests.support.rows import each_row_of
 
 LN_BETA = math.log(0.05)
 
 
-@pytest.mark.parametrize("row", reference("half_widths"), ids=lambda r: f"{r['n']}-{r['k']}")
-class TestHalfWidths:
-    def test_closed_forms(self, row):
-        n, k = int(row["n"]), int(row["k"])
-        assert nonadaptive_half_width(n, k, LN_BETA) == pytest.approx(float(row["nonadaptive"]), rel=3e-5)
-        splitting = sample_splitting_half_width(n, k, LN_BETA)
-        assert splitting == pytest.approx(float(row["sample_splitting"]), rel=3e-5)
-
-    def test_rounding_is_never_wider_and_never_below_the_limit(self, row):
-        n, k = int(row["n"]), int(row["k"])
-        half_width = rounding_half_width(n, k, LN_BETA)
-        assert nonadaptive_half_width(n, k, LN_BETA) <= half_width <= float(row["rounding"]) * (1 + 5e-5)
-        if k >= 10 and (n, k) != (1_000_000, 10):  # the reference stops at 399 cells
-            assert half_width == pytest.approx(float(row["rounding"]), rel=5e-5)
-
-    def test_published_transfer_theorems(self, row):
-        n, k = int(row["n"]), int(row["k"])
-        assert gaussian_jung(n, k, LN_BETA).half_width == pytest.approx(float(row["gaussian_jung"]), rel=1e-4)
-        assert gaussian_rogers(n, k, LN_BETA).half_width == pytest.approx(
-            float(row["gaussian_rogers"]), rel=1e-4
-        )
-
-    def test_the_direct_bound_is_sharper_and_not_below_the_limit(self, row):
-        n, k = int(row["n"]), int(row["k"])
-        half_width = gaussian_direct(n, k, LN_BETA).half_width
-        assert half_width < 0.47 * float(row["gaussian_jung"])
-        assert half_width > float(row["nonadaptive"])
+@each_row_of("half_widths", 20)
+def test_reference_half_widths_are_met(row):
+    asked = row["n"], row["k"], LN_BETA
+    for bound_of, name, rel in [
+        (nonadaptive_half_width, "nonadaptive", 3e-5),
+        (sample_splitting_half_width, "sample_splitting", 3e-5),
+        (lambda *asked: gaussian_jung(*asked).half_width, "gaussian_jung", 1e-4),
+        (lambda *asked: gaussian_rogers(*asked).half_width, "gaussian_rogers", 1e-4),
+    ]:
+        assert bound_of(*asked) == pytest.approx(row[name], rel=rel)
+    rounding = rounding_half_width(*asked)
+    assert nonadaptive_half_width(*asked) <= rounding <= row["rounding"] * (1 + 5e-5)
+    if row["k"] >= 10 and asked[:2] != (1_000_000, 10):  # the reference stops at 399 cells
+        assert rounding == pytest.approx(row["rounding"], rel=5e-5)
+    assert row["nonadaptive"] < gaussian_direct(*asked).half_width < 0.47 * row["gaussian_jung"]
 
 
-@pytest.mark.parametrize("row", reference("feldman_steinke"), ids=lambda r: "-".join(list(r.values())[:3]))
+@each_row_of("feldman_steinke", 18)
 def test_feldman_steinke_sample_sizes(row):
-    k, grid_size, beta = int(row["k"]), int(row["grid_size"]), float(row["beta"])
+    k, grid_size, beta = row["k"], row["grid_size"], row["beta"]
     for failure in ("beta", "2beta"):
         m = feldman_steinke_2017_theorem_4_3(k, grid_size, beta, failure=failure)
-        assert m == int(row[f"m_theorem_4_3_failure_{failure}"])
+        assert m == row[f"m_theorem_4_3_failure_{failure}"]
     m = feldman_steinke_2017_theorem_3_1(grid_size, 0.1, 0.25, beta)
-    assert m == int(row["m_theorem_3_1_eps0.1_alpha0.25"])
+    assert m == row["m_theorem_3_1_eps0.1_alpha0.25"]
     m = feldman_steinke_2017_corollary_3_3(grid_size, 0.1, 1e-6, 0.25, beta)
-    assert m == int(row["m_corollary_3_3_eps0.1_alpha0.25_delta1e-6"])
+    assert m == row["m_corollary_3_3_eps0.1_alpha0.25_delta1e-6"]
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,7 @@ from sklearn_ada.guarantees import (
     transcript_ln_side,
     transcript_ratio_interval,
 )
-from tests.support.rows import reference
-
-ROWS = reference("transcript")
+from tests.support.rows import each_row_of
 
 
 def told(b, nats):
@@ -38,24 +36,19 @@ def cells(draw):
 
 
 class TestReferenceNumbers:
-    @pytest.mark.parametrize("row", ROWS, ids=lambda r: "-".join(list(r.values())[:5]))
+    @each_row_of("transcript", 252)
     def test_every_row_is_met(self, row):
-        n, low_count, high_count = (int(row[name]) for name in ("n", "count_low", "count_high"))
-        known = told(float(row["b"]), float(row["L_including_own_price"]))
-        assert transcript_ln_side(known["ln_beta"], known["nats"]) == pytest.approx(
-            float(row["ln_delta_side"])
-        )
+        n, low_count, high_count = row["n"], row["count_low"], row["count_high"]
+        known = told(row["b"], row["L_including_own_price"])
+        assert transcript_ln_side(known["ln_beta"], known["nats"]) == pytest.approx(row["ln_delta_side"])
         low, high = transcript_interval(low_count, high_count, n, identical_rows=True, **known)
-        assert low == pytest.approx(float(row["lower"]), rel=1e-8, abs=1e-300)
-        assert high == pytest.approx(float(row["upper"]), rel=0, abs=3e-12 + 1e-9 * (1 - high))
+        assert low == pytest.approx(row["lower"], rel=1e-8, abs=1e-300)
+        assert high == pytest.approx(row["upper"], rel=0, abs=3e-12 + 1e-9 * (1 - high))
         if low > 0.0:
-            assert math.log(low) == pytest.approx(float(row["ln_lower"]), rel=1e-9, abs=1e-9)
+            assert math.log(low) == pytest.approx(row["ln_lower"], rel=1e-9, abs=1e-9)
         mirrored = transcript_interval(n - high_count, n - low_count, n, identical_rows=True, **known)[0]
         if mirrored > 0.0:
-            assert math.log(mirrored) == pytest.approx(float(row["ln_one_minus_upper"]), rel=1e-9, abs=1e-9)
-
-    def test_all_rows_are_there(self):
-        assert len(ROWS) == 252
+            assert math.log(mirrored) == pytest.approx(row["ln_one_minus_upper"], rel=1e-9, abs=1e-9)
 
 
 class TestTails:

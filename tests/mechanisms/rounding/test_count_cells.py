@@ -8,23 +8,17 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from sklearn_ada.mechanisms import CountCells, candidate_width, guess_error
-from tests.support.rows import reference
-
-ROWS = reference("cells")
+from tests.support.rows import each_row_of
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{r['n']}-{r['guess']}-{r['count']}")
-def test_reference_numbers_are_met(row):
-    n, guess, rows = int(row["n"]), float(row["guess"]), int(row["guess_rows"])
-    cells = CountCells.around(n, guess=guess, guess_rows=rows, width=float(row["c"]))
-    assert guess_error(n, guess, rows) == pytest.approx(float(row["tau_counts"]), rel=1e-11)
-    assert (cells.width, cells.base) == (int(row["width_counts"]), int(row["base"]))
-    assert cells.index(int(row["count"])) == int(row["z"])
-    assert cells.counts(int(row["z"])) == (int(row["cell_low"]), int(row["cell_high"]))
-
-
-def test_all_rows_are_there():
-    assert len(ROWS) == 30
+@each_row_of("cells", 30)
+def test_reference_cells_of_counts_are_met(row):
+    n, guess, rows = row["n"], row["guess"], row["guess_rows"]
+    cells = CountCells.around(n, guess=guess, guess_rows=rows, width=row["c"])
+    assert guess_error(n, guess, rows) == pytest.approx(row["tau_counts"], rel=1e-11)
+    assert (cells.width, cells.base) == (row["width_counts"], row["base"])
+    assert cells.index(row["count"]) == row["z"]
+    assert cells.counts(row["z"]) == (row["cell_low"], row["cell_high"])
 
 
 def test_one_search_in_fifteen_has_a_candidate_outside_of_its_cell():
