@@ -67,34 +67,29 @@ def test_ids_and_order_give_what_the_holdout_gives(folder, told):
 
 
 def test_a_check_a_final_and_a_repetition(folder, told):
-    check = told(*BY_ORDER, *REST, "--answers", "coarse")
-    sealed = told(*BY_ORDER, *REST, "--answers", "coarse", "--certify")
-    again = told(*BY_ORDER, *REST, "--answers", "coarse", "--certify")
-    final = told(*BY_ORDER, *REST, "--answers", "coarse", "--publish")
-    assert [each["verdict"] for each in (check, final)] == ["agrees", "exact"]
-    assert (sealed["repeated"], again["repeated"]) == (False, True)
-    assert sealed["published"] > 0
+    asked = (*BY_ORDER, *REST, "--answers", "coarse")
+    check, *sealed = (told(*asked, *flags) for flags in ((), ("--certify",), ("--certify",)))
+    assert [each["verdict"] for each in (check, told(*asked, "--publish"))] == ["agrees", "exact"]
+    assert [each["repeated"] for each in sealed] == [False, True]
+    assert sealed[0]["published"] > 0
     assert check["target"] == "expected accuracy on these rows of X, over labels drawn anew given X"
 
 
-def test_the_answer_is_a_line_of_text(folder, capsys):
+def test_the_answer_is_a_line_of_text_and_other_labels_are_refused_on_its_ledger(folder, capsys):
     assert main(["ask", *BY_ORDER, *REST]) == 0
     out = capsys.readouterr().out
     assert "agrees" in out
     assert "on these rows of X" in out
-
-
-def test_a_refusal_is_told(folder, told):
-    refused = told(*BY_ORDER, *REST, "--tolerance", "0.01")
-    assert (refused["verdict"], refused["value"], refused["interval"]) == ("refused", None, [None, None])
-
-
-def test_a_ledger_of_other_labels_is_refused(folder, capsys):
-    assert main(["ask", *BY_ORDER, *REST]) == 0
     np.save("y.npy", np.load("y.npy")[::-1])
     assert main(["ask", *BY_ORDER, *REST]) == 1
-    assert "holdout" in capsys.readouterr().err
-    assert capsys.readouterr().out == ""
+    out, err = capsys.readouterr()
+    assert "holdout" in err
+    assert out == ""
+
+
+def test_a_refusal_has_neither_value_nor_interval(folder, told):
+    refused = told(*BY_ORDER, *REST, "--tolerance", "0.01")
+    assert (refused["verdict"], refused["value"], refused["interval"]) == ("refused", None, [None, None])
 
 
 def test_a_class_of_no_row_is_named(folder, told):
@@ -219,13 +214,15 @@ def test_cells_are_numbers_only_if_all_are_written_as_such(tmp_path):
     labels, ids = read_columns(str(path), "y", "id")
     assert labels.tolist() == [1, -2]
     assert ids.tolist() == ["007", "8"]
-
-
-def test_a_late_word_makes_all_of_a_column_text_as_it_was_written(tmp_path):
-    path = tmp_path / "labels.csv"
-    cells = [str(i % 3) for i in range(70_000)] + ["none"]
+    cells = [str(i % 3) for i in range(70_000)] + ["none"]  # a late word
     write(path, ("y",), ([cell] for cell in cells))
     assert read_columns(str(path), None, None)[0].tolist() == cells
+
+
+def test_without_pyarrow_the_error_says_so(tmp_path, hidden):
+    hidden("pyarrow")
+    with pytest.raises(ValueError, match="needs pyarrow"):
+        read_columns(str(tmp_path / "labels.parquet"), None, None)
 
 
 @pytest.mark.thorough
@@ -254,9 +251,3 @@ def test_parquet_reads_like_csv(tmp_path):
     (tmp_path / "labels.parquet").write_bytes(b"no parquet")
     with pytest.raises(ValueError, match="cannot be read"):
         read_columns(path, None, None)
-
-
-def test_without_pyarrow_the_error_says_so(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(ValueError, match="needs pyarrow"):
-        read_columns(str(tmp_path / "labels.parquet"), None, None)

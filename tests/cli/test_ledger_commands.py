@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import hashlib
 import io
 import json
 import shutil
@@ -34,14 +33,29 @@ def opened(path, who=None, label=None):
     return Holdout(X, Y, ledger=path, tolerance=0.4, who=who, label=label)
 
 
+MODEL = DummyClassifier(strategy="constant", constant=1).fit(X, Y)
+
+
+def certify(path, who=None, model=MODEL, scoring="accuracy", guess=0.5, **how):
+    return opened(path, who, **how).certify(model, scoring=scoring, guess=guess)
+
+
 @pytest.fixture
 def ledger(tmp_path):
     """Two askers, one refusal (too wide for this tolerance)."""
     path = tmp_path / "ledger.db"
-    model = DummyClassifier().fit(X, Y)
-    opened(path, "ada", "notebook 3").certify(model, scoring="accuracy", guess=0.5)
-    opened(path, "bob").check(model, scoring="accuracy", guess=0.5)
+    certify(path, "ada", DummyClassifier().fit(X, Y), label="notebook 3")
+    opened(path, "bob").check(DummyClassifier().fit(X, Y), scoring="accuracy", guess=0.5)
     return path
+
+
+@pytest.fixture
+def copies(ledger, tmp_path):
+    """The ledger, an older copy of it, and a copy that was used by itself after it: a fork."""
+    older, fork = (shutil.copy(ledger, tmp_path / name) for name in ("older.db", "fork.db"))
+    certify(ledger)
+    certify(fork, guess=0.6)  # the refund
+    return ledger, older, fork
 
 
 @pytest.fixture
@@ -55,56 +69,37 @@ def printed(capsys):
     return run
 
 
-def test_show_lists_every_record_with_who_asked_and_why_it_was_refused(ledger, printed):
-    head, genesis, certify, refusal, total, target = printed("show", ledger).splitlines()
-    for column in (
-        "time",
-        "who",
-        "label",
-        "metric",
-        "mechanism",
-        "guess",
-        "answer",
-        "interval",
-        "nats",
-        "reason",
-    ):
-        assert column in head.split()
+def test_show_lists_every_record_in_aligned_columns_with_who_asked_and_why_it_was_refused(ledger, printed):
+    lines = printed("show", ledger).splitlines()
+    head, genesis, certified, refusal, total, target = lines
+    columns = "time who label metric mechanism guess answer interval nats reason"
+    assert set(columns.split()) <= set(head.split())
     assert genesis.split() == ["0", "genesis"]
     for word in ("ada", "notebook 3", "accuracy", "certify", "0.5", "exact", "["):
-        assert word in certify
+        assert word in certified
     for word in ("bob", "refused", "tolerance of 0.4"):
         assert word in refusal
     assert "nats in all" in total
-    assert "accuracy [a]" in certify
+    assert "accuracy [a]" in certified
     assert "accuracy [" not in refusal  # it has no score
     assert target == "[a] population accuracy at the holdout's class mix"
-
-
-def test_columns_are_aligned(ledger, printed):
-    lines = printed("show", ledger).splitlines()[:-2]
     for name in ("who", "metric", "mechanism", "verdict"):
-        start = lines[0].index(name)
-        assert all(line[start - 1 : start] in ("", " ") for line in lines)
-    assert [line[lines[0].index("who") :][:3] for line in lines[2:]] == ["ada", "bob"]
+        start = head.index(name)
+        assert all(line[start - 1 : start] in ("", " ") for line in lines[:-2])
+    assert [line[head.index("who") :][:3] for line in (certified, refusal)] == ["ada", "bob"]
 
 
-def test_show_in_json_has_the_same_keys_for_every_record(ledger, printed):
+def test_show_in_json_and_csv_has_the_same_keys_for_every_record(ledger, printed):
     rows = json.loads(printed("show", ledger, "--json"), parse_constant=pytest.fail)
     assert [list(row) for row in rows] == [COLUMNS] * 3
-    _, certify, refusal = rows
-    assert (certify["who"], certify["label"], certify["answer"]) == ("ada", "notebook 3", 0.5)
-    assert 0.0 < certify["low"] < 0.5 < certify["high"] < 1.0
-    assert certify["nats"] > 0.0
+    _, certified, refusal = rows
+    assert (certified["who"], certified["label"], certified["answer"]) == ("ada", "notebook 3", 0.5)
+    assert 0.0 < certified["low"] < 0.5 < certified["high"] < 1.0
+    assert certified["nats"] > 0.0
     assert (refusal["kind"], refusal["answer"], refusal["nats"]) == ("refusal", None, None)
     assert "tolerance" in refusal["reason"]
-
-
-def test_show_in_csv_says_the_same_as_in_json(ledger, printed):
-    as_json = json.loads(printed("show", ledger, "--json"))
     as_csv = list(csv.DictReader(io.StringIO(printed("show", ledger, "--csv"))))
-    expected = [{k: "" if v is None else str(v) for k, v in row.items()} for row in as_json]
-    assert as_csv == expected
+    assert as_csv == [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows]
 
 
 def test_infinite_ends_are_null(tmp_path, printed):
@@ -131,10 +126,10 @@ def test_bad_options_are_refused(ledger, bad, capsys):
 
 
 def test_report_says_what_is_spent_and_left_and_by_whom(ledger, printed):
-    text = printed("report", ledger)
-    report = opened(ledger).report()
+    text, report = printed("report", ledger), opened(ledger).report()
     assert f"{report.nats:.4g} nats" in text
     assert "asked by: ada (1), bob (1)" in text
+    assert "scores of the population accuracy at the holdout's class mix: 1\n" in text
     assert f"check {report.outlook.remaining['check']}, certify {report.outlook.remaining['certify']}" in text
     rows = [line.split() for line in text.splitlines()[-4:]]
     assert [row[0] for row in rows] == ["0", "1", "10", "100"]
@@ -143,16 +138,7 @@ def test_report_says_what_is_spent_and_left_and_by_whom(ledger, printed):
         assert f"{forecast.half_width:.4f}" in row
         assert f"{forecast.worst:.4f}" in row
     assert "*" in text  # the next check is beyond the tolerance
-
-
-def test_report_says_what_the_scores_are_scores_of(ledger, printed):
-    assert "scores of the population accuracy at the holdout's class mix: 1\n" in printed("report", ledger)
-    body = json.loads(printed("report", ledger, "--json"))
-    assert body["targets"] == {"population accuracy at the holdout's class mix": 1}
-
-
-def test_report_counts_those_who_gave_no_name(ledger, printed):
-    opened(ledger).certify(DummyClassifier().fit(X, Y), scoring="balanced_accuracy", guess=0.5)
+    certify(ledger, scoring="balanced_accuracy")
     assert "asked by: ada (1), bob (1), nobody named (1)" in printed("report", ledger)
 
 
@@ -160,6 +146,7 @@ def test_report_in_json_is_that_of_the_holdout(ledger, printed):
     body = json.loads(printed("report", ledger, "--json"), parse_constant=pytest.fail)
     assert body == json.loads(json.dumps(opened(ledger).report().to_dict()))
     assert (body["asked"], body["refused"]) == ({"check": 0, "certify": 1}, 1)
+    assert body["targets"] == {"population accuracy at the holdout's class mix": 1}
 
 
 def test_report_of_a_ledger_that_nobody_asked(tmp_path, printed):
@@ -167,11 +154,8 @@ def test_report_of_a_ledger_that_nobody_asked(tmp_path, printed):
     assert "nobody yet" in printed("report", tmp_path / "fresh.db")
 
 
-def test_verify_passes_an_intact_ledger(ledger, printed):
+def test_verify_passes_an_intact_ledger_and_names_what_is_damaged(ledger, tmp_path, printed):
     assert "3 records agree" in printed("verify", ledger)
-
-
-def test_verify_names_what_is_damaged_and_fails(ledger, tmp_path, printed):
     damaged = tmp_path / "damaged.db"
     damaged.write_bytes(ledger.read_bytes().replace(b'"kind":"answer"', b'"kind":"answeR"'))
     assert "record 1 does not continue the chain" in printed("verify", damaged)
@@ -189,32 +173,21 @@ def test_verify_fails_in_a_process_of_its_own_with_status_1(ledger):
     assert "Traceback" not in done.stderr
 
 
-def test_verify_tells_copies_older_copies_and_forks(ledger, tmp_path, printed):
-    copy, fork = (shutil.copy(ledger, tmp_path / name) for name in ("copy.db", "fork.db"))
-    assert "copy.db holds the same records" in printed("verify", ledger, copy)
-    model = DummyClassifier(strategy="constant", constant=1).fit(X, Y)
-    opened(ledger).certify(model, scoring="accuracy", guess=0.5)
-    for pair in ((ledger, copy), (copy, ledger)):
-        assert f"{copy} is an older copy: it lacks the last 1 records" in printed("verify", *pair)
-    opened(fork).certify(model, scoring="accuracy", guess=0.6)  # the refund
-    for pair in ((ledger, fork), (fork, ledger), (ledger, copy, fork)):
+def test_verify_tells_copies_older_copies_and_forks(ledger, copies, tmp_path, printed):
+    _, older, fork = copies
+    for pair in ((ledger, older), (older, ledger)):
+        assert f"{older} is an older copy: it lacks the last 1 records" in printed("verify", *pair)
+    for pair in ((ledger, fork), (fork, ledger), (ledger, older, fork)):
         assert "part after record 2" in printed("verify", *pair)
-
-
-def test_verify_does_not_compare_ledgers_of_different_holdouts(ledger, tmp_path, printed):
+    same = shutil.copy(ledger, tmp_path / "copy.db")
+    assert "copy.db holds the same records" in printed("verify", ledger, same)
     Holdout(X, Y[::-1], ledger=tmp_path / "other.db")
     assert "not copies of one ledger" in printed("verify", ledger, tmp_path / "other.db")
 
 
 def everything_in(folder):
-    return {
-        path.name: (
-            hashlib.sha256(path.read_bytes()).hexdigest(),
-            path.stat().st_mtime_ns,
-            path.stat().st_mode,
-        )
-        for path in folder.iterdir()
-    }
+    files = [(path, path.stat()) for path in folder.iterdir()]
+    return {path.name: (path.read_bytes(), stat.st_mtime_ns, stat.st_mode) for path, stat in files}
 
 
 @pytest.mark.thorough
@@ -230,14 +203,10 @@ def test_looking_at_a_ledger_leaves_no_trace(ledger):
     assert everything_in(ledger.parent) == before
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        [],
-        pytest.param(["--csv"], marks=pytest.mark.thorough),
-        pytest.param(["--json"], marks=pytest.mark.thorough),
-    ],
-)
+THOROUGH_FORMS = [pytest.param([form], marks=pytest.mark.thorough) for form in ("--csv", "--json")]
+
+
+@pytest.mark.parametrize("form", [[], *THOROUGH_FORMS])
 def test_a_reader_that_stops_early_sees_no_traceback(form, ledger):
     show = [sys.executable, "-m", "sklearn_ada", "ledger", "show", str(ledger), *form]
     with subprocess.Popen(show, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as shown:
@@ -247,13 +216,9 @@ def test_a_reader_that_stops_early_sees_no_traceback(form, ledger):
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_missing_file_is_an_error_and_not_a_new_ledger(action, tmp_path, printed):
+def test_what_is_no_ledger_is_an_error_and_unchanged(action, tmp_path, printed):
     assert printed(action, tmp_path / "none.db") == "There is no ledger file 'none.db'.\n"
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("action", ACTIONS)
-def test_a_file_that_is_no_ledger_is_an_error_and_unchanged(action, tmp_path, printed):
     path = tmp_path / "notes.txt"
     path.write_text("not a ledger " * 100)
     assert "not a readable ledger" in printed(action, path)
@@ -262,16 +227,16 @@ def test_a_file_that_is_no_ledger_is_an_error_and_unchanged(action, tmp_path, pr
 
 def test_a_book_in_a_database_is_shown_like_a_file_and_its_password_is_not(postgresql, printed, tmp_path):
     urls = [postgresql.url(f"{tmp_path.name}{part}") for part in ("a", "b")]
-    opened(urls[0], "ada").certify(DummyClassifier().fit(X, Y), scoring="accuracy", guess=0.5)
+    certify(urls[0], "ada", DummyClassifier().fit(X, Y))
     (row,) = (row for row in json.loads(printed("show", urls[0], "--json")) if row["kind"] == "answer")
     assert (row["who"], row["answer"]) == ("ada", 0.5)
     assert "asked by: ada (1)" in printed("report", urls[0])
     assert "2 records agree" in printed("verify", urls[0])
     assert "no such book" in printed("show", urls[1])  # and it is not begun by being looked at
     opened(urls[1])
-    said = printed("verify", *urls)
-    assert "not copies of one ledger" in said
-    assert PASSWORD not in said
+    output = printed("verify", *urls)
+    assert "not copies of one ledger" in output
+    assert PASSWORD not in output
 
 
 def test_a_head_is_printed_and_continued_by_later_records(ledger, printed):
@@ -280,21 +245,16 @@ def test_a_head_is_printed_and_continued_by_later_records(ledger, printed):
     assert head == opened(ledger).report().head
     assert json.loads(printed("report", ledger, "--json"))["head"] == head
     assert head in repr(opened(ledger).report())
-    model = DummyClassifier(strategy="constant", constant=1).fit(X, Y)
-    opened(ledger).certify(model, scoring="accuracy", guess=0.5)
+    certify(ledger)
     assert "continues the head" in printed("verify", ledger, "--head", head)
 
 
-def test_an_older_copy_another_ledger_and_a_parted_one_do_not_continue_a_head(ledger, tmp_path, printed):
-    older, fork = (shutil.copy(ledger, tmp_path / name) for name in ("older.db", "fork.db"))
-    model = DummyClassifier(strategy="constant", constant=1).fit(X, Y)
-    opened(ledger).certify(model, scoring="accuracy", guess=0.5)
-    opened(fork).certify(model, scoring="accuracy", guess=0.6)
+def test_an_older_copy_another_ledger_and_a_parted_one_do_not_continue_a_head(copies, tmp_path, printed):
+    ledger, older, fork = copies
     Holdout(X, Y[::-1], ledger=tmp_path / "other.db")
     head = printed("head", ledger).strip()
-    assert "older copy" in printed("verify", older, "--head", head)
-    assert "parted" in printed("verify", fork, "--head", head)
-    assert "another ledger" in printed("verify", tmp_path / "other.db", "--head", head)
+    for path, problem in ((older, "older copy"), (fork, "parted"), (tmp_path / "other.db", "another ledger")):
+        assert problem in printed("verify", path, "--head", head)
     with pytest.raises(SystemExit, match="2"):
         main(["ledger", "verify", str(ledger), "--head", "3-abc"])
 
@@ -341,18 +301,18 @@ def test_a_crashed_ledger_that_may_only_be_read_says_what_to_do(crashed, monkeyp
     assert "3 records agree" in printed("verify", crashed)
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["postgresql:/user:pw@host/db", "postgres:user:pw@host", "POSTGRESQL://user:pw@h", "mysql://u:pw@h"],
-)
+SLIPS = ["postgresql:/user:pw@host/db", "postgres:user:pw@host", "POSTGRESQL://user:pw@h", "mysql://u:pw@h"]
+
+
+@pytest.mark.parametrize("address", SLIPS)
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_url_with_a_slip_is_not_printed_with_its_password(address, action, printed):
-    said = printed(action, address)
-    assert "no ledger at" in said
-    assert "pw" not in said
+    output = printed(action, address)
+    assert "no ledger at" in output
+    assert "pw" not in output
 
 
-@pytest.mark.parametrize("address", ["postgresql:/user:pw@host/db", "postgres:user:pw@host"])
+@pytest.mark.parametrize("address", SLIPS[:2])
 def test_a_url_with_a_slip_is_not_taken_for_a_path(address, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="postgres") as caught:
@@ -363,48 +323,36 @@ def test_a_url_with_a_slip_is_not_taken_for_a_path(address, tmp_path, monkeypatc
 
 def test_a_name_steers_neither_a_terminal_nor_a_spreadsheet(tmp_path, printed):
     path, name = tmp_path / "ledger.db", "=1+1\x1b[2J\u202e"
+    certify(path, model=DummyClassifier().fit(X, Y))
     holdout = opened(path)
-    holdout.certify(DummyClassifier().fit(X, Y), scoring="accuracy", guess=0.5)
-    body = {
-        **holdout.ledger.record(1).body,
-        "who": name,
-        "label": "@label",
-    }  # as a Holdout would not write it
+    body = {**holdout.ledger.record(1).body, "who": name, "label": "@label"}  # as no Holdout would write it
     event = event_from_dict(body["event"])
     holdout.ledger.charge(None, lambda state: {**body, "price": state.account.price(event)})
-    for said in (printed("show", path), printed("report", path), repr(holdout.report())):
-        assert "\x1b" not in said
-        assert "\u202e" not in said
-        assert "=1+1" in said
+    for output in (printed("show", path), printed("report", path), repr(holdout.report())):
+        assert "\x1b" not in output
+        assert "\u202e" not in output
+        assert "=1+1" in output
     row = list(csv.DictReader(io.StringIO(printed("show", path, "--csv"))))[2]
     assert row["who"] == "'" + name
     assert row["label"] == "'@label"
     assert float(row["low"]) > 0.0
 
 
-def test_a_first_record_that_this_release_cannot_read_is_an_error_without_traceback(
-    ledger, tmp_path, printed
-):
-    path = tmp_path / "newer.db"
-    genesis = {**opened(ledger).ledger.genesis, "code": {"kind": "another", "unheard_of": 1}}
-    SQLiteLedger.create_or_open(path, lambda secret: genesis, Tally)
+def test_records_that_this_release_cannot_read_are_errors_without_traceback(ledger, tmp_path, printed):
+    path, genesis = tmp_path / "newer.db", opened(ledger).ledger.genesis
+    strange = {**genesis, "code": {"kind": "another", "unheard_of": 1}}
+    SQLiteLedger.create_or_open(path, lambda secret: strange, Tally)
     for action in ACTIONS:
         assert "release" in printed(action, path)
-
-
-def test_a_record_of_an_unknown_kind_is_an_error_without_traceback(ledger, tmp_path, capsys):
-    path, genesis = tmp_path / "newer.db", opened(ledger).ledger.genesis
+    path = tmp_path / "newest.db"
     newer = SQLiteLedger.create_or_open(path, lambda secret: genesis, Tally)
     newer.charge("new", lambda state: {"kind": "of a newer release"})
-    assert main(["ledger", "show", str(path), "--limit", "1"]) == 1
-    assert "newer release" in capsys.readouterr().err
+    assert "newer release" in printed("show", path, "--limit", "1")
 
 
-def test_text_of_a_schema_that_cannot_be_decoded_is_damage(ledger, capsys):
+def test_text_of_a_schema_that_cannot_be_decoded_is_damage(ledger, printed):
     content = bytearray(ledger.read_bytes())
-    at = content.index(b"CREATE TABLE records")
-    content[at + 7] = 0xFF
+    content[content.index(b"CREATE TABLE records") + 7] = 0xFF
     ledger.write_bytes(content)
     for action in ACTIONS:
-        assert main(["ledger", action, str(ledger)]) == 1
-        assert "not a readable ledger" in capsys.readouterr().err
+        assert "not a readable ledger" in printed(action, ledger)

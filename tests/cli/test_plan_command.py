@@ -13,23 +13,23 @@ from sklearn_ada.cli import main
 ARGUMENTS = ["plan", "--rows", "10000", "--questions", "1000"]
 
 
-def test_it_prints_the_plan(capsys):
-    assert main(ARGUMENTS) == 0
-    assert capsys.readouterr().out == f"{plan_holdout(n=10_000, n_questions=1_000)!r}\n"
+EVERY_FLAG = """plan --rows 5000 --width 0.1 --confidence-level 0.9 --expected-value 0.7 --guess-rows 2000
+--surprise-rate 0.01 --subsample-size 50 --grid-size 101"""
+PLANS = [
+    (ARGUMENTS, {"n": 10_000, "n_questions": 1_000}),
+    ([*ARGUMENTS, "--worst-case"], {"n": 10_000, "n_questions": 1_000, "expected_value": None}),
+    (
+        EVERY_FLAG.split(),
+        {"n": 5_000, "width": 0.1, "confidence_level": 0.9, "expected_value": 0.7}
+        | {"guess_rows": 2_000, "surprise_rate": 0.01, "subsample_size": 50, "grid_size": 101},
+    ),
+]
 
 
-def test_every_flag_reaches_the_plan(capsys):
-    flags = ["--rows", "5000", "--width", "0.1", "--confidence-level", "0.9", "--expected-value", "0.7"]
-    flags += ["--guess-rows", "2000", "--surprise-rate", "0.01"]
-    assert main(["plan", *flags, "--subsample-size", "50", "--grid-size", "101"]) == 0
-    plan = plan_holdout(
-        n=5_000, width=0.1, confidence_level=0.9, expected_value=0.7, guess_rows=2_000, surprise_rate=0.01,
-        subsample_size=50, grid_size=101,
-    )  # fmt: skip
-    assert capsys.readouterr().out == f"{plan!r}\n"
-    assert main([*ARGUMENTS, "--worst-case"]) == 0
-    plan = plan_holdout(n=10_000, n_questions=1_000, expected_value=None)
-    assert capsys.readouterr().out == f"{plan!r}\n"
+@pytest.mark.parametrize(("arguments", "given"), PLANS, ids=["usual", "worst case", "every flag"])
+def test_every_flag_reaches_the_plan_that_is_printed(arguments, given, capsys):
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == f"{plan_holdout(**given)!r}\n"
 
 
 def test_json_has_no_infinities(capsys):
@@ -43,17 +43,13 @@ def test_json_has_no_infinities(capsys):
     assert widths["sample splitting"] is None
 
 
-def test_csv(capsys):
-    assert main([*ARGUMENTS, "--csv"]) == 0
+def test_csv_and_a_picture(tmp_path, capsys):
+    pytest.importorskip("matplotlib").use("Agg")
+    assert main([*ARGUMENTS, "--csv", "--picture", str(tmp_path / "plan.png")]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     plan = plan_holdout(n=10_000, n_questions=1_000)
     assert [row["method"] for row in rows] == [row.method for row in plan.rows]
     assert [float(row["width"]) for row in rows] == [row.width for row in plan.rows]
-
-
-def test_a_picture(tmp_path, capsys):
-    pytest.importorskip("matplotlib").use("Agg")
-    assert main([*ARGUMENTS, "--picture", str(tmp_path / "plan.png")]) == 0
     assert (tmp_path / "plan.png").stat().st_size > 10_000
 
 

@@ -49,11 +49,10 @@ def test_there_must_be_a_ledger(tmp_path, capsys):
 
 
 def test_what_is_sealed_is_not_shown(holdout, capsys):
-    model, guess = RightOn(417), Guess(0.8512, 1500)
-    holdout.certify(model, scoring="accuracy", guess=guess)
+    holdout.certify(RightOn(417), scoring="accuracy", guess=Guess(0.8512, 1500))
     for command in ("show", "report"):
         for form in ([], ["--json"]):
             assert main(["ledger", command, holdout.ledger.path, *form]) == 0
-    told = capsys.readouterr().out
-    assert "0.851" in told  # the centre of its cell
-    assert "0.834" not in told  # the share of rows that it is right on
+    shown = capsys.readouterr().out
+    assert "0.851" in shown  # the centre of its cell
+    assert "0.834" not in shown  # the share of rows that it is right on

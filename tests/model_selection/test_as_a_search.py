@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.decomposition import PCA
 from sklearn.exceptions import FitFailedWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -19,9 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import ReusableHoldoutCV
-
-TREE = DecisionTreeClassifier(random_state=0)
-GRID = {"max_depth": [1, 2, 3]}
+from tests.support.searches import TREE, grid
 
 
 def several(model, X, y):
@@ -32,14 +30,6 @@ def several(model, X, y):
 @pytest.fixture
 def data(numbered):
     return numbered[0][:, 1:], numbered[1]["classifier"]
-
-
-@pytest.fixture
-def wrap(tmp_path):
-    def make(search, ask="winner", **params):
-        return ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db", **params)
-
-    return make
 
 
 def spent(search):
@@ -75,7 +65,7 @@ def test_transforms_there_and_back_with_the_best_model_whatever_its_fit_returns(
 
 
 def test_scores_samples_where_the_model_does(data, wrap):
-    inner = GridSearchCV(LocalOutlierFactor(novelty=True), {"n_neighbors": [5, 10]}, scoring="accuracy")
+    inner = grid(LocalOutlierFactor(novelty=True), [5, 10], scoring="accuracy")
     search = wrap(inner).fit(data[0], np.where(data[1] == 0, 1, -1))
     np.testing.assert_allclose(search.score_samples(data[0]), search.best_estimator_.score_samples(data[0]))
     with pytest.raises(AttributeError, match="'ReusableHoldoutCV' has no attribute 'inverse_transform'"):
@@ -83,8 +73,8 @@ def test_scores_samples_where_the_model_does(data, wrap):
 
 
 @pytest.mark.parametrize("ask", ["winner", "candidates"])
-def test_says_of_its_search_what_a_search_says(ask, data, wrap):
-    search = wrap(GridSearchCV(TREE, GRID, cv=4 if ask == "winner" else None), ask=ask).fit(*data)
+def test_a_wrapped_search_has_the_attributes_of_its_search(ask, data, wrap):
+    search = wrap(grid(cv=4 if ask == "winner" else None), ask=ask).fit(*data)
     assert search.multimetric_ is False
     assert search.n_splits_ == (4 if ask == "winner" else 1)
     if ask == "winner":
@@ -94,23 +84,15 @@ def test_says_of_its_search_what_a_search_says(ask, data, wrap):
         assert sorted(search.scorer_) == ["accuracy", "f1"]
 
 
-def test_says_of_a_halving_search_what_that_says(data, wrap):
-    search = wrap(HalvingGridSearchCV(TREE, GRID, min_resources=60, random_state=0)).fit(*data)
-    for name in ("n_resources_", "n_candidates_", "n_iterations_", "min_resources_", "max_resources_"):
-        assert getattr(search, name) == getattr(search.search_, name)
-    search.set_params(search=GridSearchCV(TREE, GRID)).fit(*data)
-    assert not hasattr(search, "n_resources_")  # of the earlier search
+SCORES = [
+    *(("f1", True, "f1"), (["accuracy", "f1"], "f1", "f1"), ({"a": "accuracy", "b": "f1"}, "a", "acc")),
+    *((several, "f1", "f1"), (None, True, "acc")),
+]
 
 
-@pytest.mark.parametrize(
-    ("scoring", "refit", "expected"),
-    [
-        ("f1", True, "f1"), (["accuracy", "f1"], "f1", "f1"), ({"a": "accuracy", "b": "f1"}, "a", "acc"),
-        (several, "f1", "f1"), (None, True, "acc"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("scoring", "refit", "expected"), SCORES)
 def test_score_is_the_searchs_score_on_the_rows_given(scoring, refit, expected, data, wrap):
-    search = wrap(GridSearchCV(TREE, GRID, scoring=scoring, refit=refit)).fit(*data)
+    search = wrap(grid(scoring=scoring, refit=refit)).fit(*data)
     before = spent(search)
     assert search.score(*data) == pytest.approx(several(search.best_estimator_, *data)[expected])
     assert spent(search) == before
@@ -122,14 +104,10 @@ class OwnScore(DecisionTreeClassifier):
 
 
 def test_a_score_of_the_models_own_is_what_score_returns_as_in_a_search(data, wrap):
-    search = wrap(GridSearchCV(OwnScore(), GRID)).fit(*data)
+    search = wrap(grid(OwnScore())).fit(*data)
     assert search.score(*data) == search.search_.score(*data) == -7.0
     assert 0.5 < search.best_score_ <= 1.0  # the accuracy, which the certificate names
     assert "accuracy" in search.best_score_target_
-
-
-def test_metadata_for_the_score_needs_routing(data, wrap, sentence):
-    search = wrap(GridSearchCV(TREE, GRID)).fit(*data)
     with pytest.raises(ValueError, match="is only supported if enable_metadata_routing=True"):
         search.score(*data, colour=1)
 
@@ -140,21 +118,32 @@ def test_metadata_for_the_score_needs_routing(data, wrap, sentence):
 @pytest.mark.parametrize("ask", ["winner", pytest.param("candidates", marks=pytest.mark.thorough)])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_score_that_refit_names_is_certified_of_one_function_of_several(ask, data, wrap):
-    search = wrap(GridSearchCV(TREE, GRID, scoring=several, refit="f1"), ask=ask).fit(*data)
+    search = wrap(grid(scoring=several, refit="f1"), ask=ask).fit(*data)
     assert "several['f1']" in search.best_score_target_
     if ask == "winner":
         assert search.best_index_ == np.argmax(search.cv_results_["mean_test_f1"])
     assert pickle.loads(pickle.dumps(search)).score(*data) == search.score(*data)
 
 
+@pytest.mark.filterwarnings("ignore:.*median:UserWarning")
 def test_a_name_that_the_function_does_not_return_gets_scikit_learns_own_error(data, wrap):
-    search = wrap(GridSearchCV(TREE, GRID, scoring=several, refit="recall"))
-    with (
-        pytest.warns(UserWarning, match="median"),
-        pytest.raises(ValueError, match="must be set to a scorer key"),
-    ):
+    search = wrap(grid(scoring=several, refit="recall"))
+    with pytest.raises(ValueError, match="must be set to a scorer key"):
         search.fit(*data)
     assert spent(search) == 0
+
+
+def test_says_of_a_halving_search_what_that_says(data, wrap):
+    search = wrap(HalvingGridSearchCV(TREE, {"max_depth": [1, 2, 3]}, min_resources=60, random_state=0)).fit(
+        *data
+    )
+    for name in ("n_resources_", "n_candidates_", "n_iterations_", "min_resources_", "max_resources_"):
+        assert getattr(search, name) == getattr(search.search_, name)
+    search.set_params(search=grid()).fit(*data)
+    assert not hasattr(search, "n_resources_")  # of the earlier search
+
+
+# one function of several scores
 
 
 # refit=False
@@ -162,7 +151,7 @@ def test_a_name_that_the_function_does_not_return_gets_scikit_learns_own_error(d
 
 @pytest.mark.parametrize("scoring", [None, ["accuracy", "f1"]])
 def test_without_refit_nothing_is_asked_and_nothing_certified(scoring, data, wrap):
-    search = wrap(GridSearchCV(TREE, GRID, scoring=scoring, refit=False))
+    search = wrap(grid(scoring=scoring, refit=False))
     with pytest.warns(UserWarning, match=r"keeps no model \(refit=False\).*nothing is certified"):
         search.fit(*data)
     assert spent(search) == 0
@@ -181,7 +170,7 @@ def test_without_refit_nothing_is_asked_and_nothing_certified(scoring, data, wra
 
 @pytest.mark.filterwarnings("ignore:The search keeps no model")
 def test_without_refit_the_certificate_of_an_earlier_fit_is_gone(data, wrap):
-    search = wrap(GridSearchCV(TREE, GRID)).fit(*data)
+    search = wrap().fit(*data)
     assert search.best_answer_.answered
     search.set_params(search__refit=False).fit(*data)
     assert not hasattr(search, "best_answer_")
@@ -189,7 +178,7 @@ def test_without_refit_the_certificate_of_an_earlier_fit_is_gone(data, wrap):
 
 
 def test_without_refit_candidates_are_certified_as_they_were_fitted(data, wrap):
-    search = wrap(GridSearchCV(TREE, GRID, refit=False), ask="candidates").fit(*data)
+    search = wrap(grid(values=[1, 2, 3], refit=False), ask="candidates").fit(*data)
     assert spent(search) == len(search.answers_) == 3
     assert search.best_answer_ is search.answers_[search.best_index_]
     assert search.best_score_ == search.cv_results_["mean_test_score"][search.best_index_]
@@ -198,29 +187,24 @@ def test_without_refit_candidates_are_certified_as_they_were_fitted(data, wrap):
 
 
 def test_without_refit_a_metric_named_for_the_certificate_is_certified(data, wrap):
-    search = wrap(GridSearchCV(TREE, GRID, scoring=["accuracy", "f1"], refit=False), scoring="accuracy")
+    search = wrap(grid(scoring=["accuracy", "f1"], refit=False), scoring="accuracy")
     assert search.fit(*data).predict(data[0]).shape == data[1].shape
     assert spent(search) == 1
 
 
 @pytest.mark.parametrize("params", [{"ask": 2}, {"ask": "candidates", "reveal": "winner"}])
-def test_without_refit_no_refitted_models_can_be_compared(params, data, wrap, sentence, tmp_path):
-    search = wrap(GridSearchCV(TREE, GRID, refit=False), **params)
-    with pytest.raises(ValueError, match=sentence("search") + ".*refit=True"):
-        search.fit(*data)
-    assert not list(tmp_path.iterdir())
+def test_without_refit_no_refitted_models_can_be_compared(params, refused):
+    refused("search", "refit=True", search=grid(refit=False), **params)
 
 
 # other targets, failing models, parameters of the search
 
 
-def test_several_outputs_are_refused_and_what_is_advised_works(data, wrap, sentence, tmp_path):
+def test_several_outputs_are_refused_and_what_is_advised_works(data, refused):
     X, y = data
     both = np.c_[y, 1 - y]
-    with pytest.raises(ValueError, match=sentence("y") + ".*MultiOutputClassifier"):
-        wrap(GridSearchCV(TREE, GRID)).fit(X, both)
-    assert not list(tmp_path.iterdir())
-    fitted = MultiOutputClassifier(ReusableHoldoutCV(GridSearchCV(TREE, GRID), ask="winner")).fit(X, both)
+    refused("y", "MultiOutputClassifier", X=X, y=both)
+    fitted = MultiOutputClassifier(ReusableHoldoutCV(grid())).fit(X, both)
     assert [one.best_answer_.answered for one in fitted.estimators_] == [True, True]
 
 
@@ -232,21 +216,20 @@ class FailsAtTwo(DecisionTreeClassifier):
 
 
 def test_candidates_that_fail_get_the_error_score_and_scikit_learns_warning(data, wrap):
-    search = wrap(GridSearchCV(FailsAtTwo(), GRID, error_score=0.25, cv=3))
+    search = wrap(grid(FailsAtTwo(), [1, 2, 3], error_score=0.25, cv=3))
     with pytest.warns(FitFailedWarning, match="3 fits failed out of a total of 9"):
         search.fit(*data)
     assert search.cv_results_["mean_test_score"][1] == 0.25
     assert search.best_index_ != 1
     with pytest.raises(ValueError, match="depth 2 is bad luck"):
-        wrap(GridSearchCV(FailsAtTwo(), GRID, error_score="raise")).fit(*data)
+        wrap(grid(FailsAtTwo(), error_score="raise")).fit(*data)
 
 
 @pytest.mark.parametrize("bad", [{"error_score": "never"}, {"cv": "five"}, {"return_train_score": "perhaps"}])
-def test_a_bad_parameter_of_the_search_is_told_as_the_search_tells_it(bad, data, wrap):
-    alone = GridSearchCV(TREE, GRID, **bad)
+def test_a_bad_parameter_of_the_search_gets_the_error_of_the_search(bad, data, wrap):
     with pytest.raises(ValueError, match=r".") as expected:
-        clone(alone).fit(*data)
-    search = wrap(alone)
+        grid(**bad).fit(*data)
+    search = wrap(grid(**bad))
     with pytest.raises(type(expected.value)) as raised:
         search.fit(*data)
     assert str(raised.value) == str(expected.value)
@@ -268,6 +251,9 @@ def test_a_model_that_shows_nothing_of_being_fitted_is_certified_as_it_was_fitte
 
     search = wrap(GridSearchCV(Always(), {"label": [0, 1]}, scoring="accuracy")).fit(*data)
     assert search.best_answer_.answered
+
+
+# other targets, failing models, parameters of the search
 
 
 def test_a_fitted_search_is_shown_with_its_best_model(data, wrap):

@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import ReusableHoldoutCV
+from tests.support.searches import grid
 
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3]}
@@ -49,7 +50,7 @@ class Passed(Watch):
 
 
 def wrap(tmp_path, ask="winner", search=None, **params):
-    search = GridSearchCV(TREE, GRID, cv=2 if ask == "winner" else None) if search is None else search
+    search = grid(values=[1, 2, 3], cv=2 if ask == "winner" else None) if search is None else search
     return ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db", **params)
 
 
@@ -101,7 +102,7 @@ def test_the_search_that_is_kept_has_no_callbacks_of_the_wrapper_and_a_failed_fi
     numbered, tmp_path
 ):
     watch = Watch()
-    search = wrap(tmp_path, search=GridSearchCV(TREE, GRID, cv=1000)).set_callbacks(watch)
+    search = wrap(tmp_path, search=grid(values=[1, 2, 3], cv=1000)).set_callbacks(watch)
     with pytest.raises(ValueError, match="n_splits=1000"):
         search.fit(numbered[0], numbered[1]["classifier"])
     assert watch.fitting == 0
@@ -113,12 +114,15 @@ def test_the_search_that_is_kept_has_no_callbacks_of_the_wrapper_and_a_failed_fi
 
 @has_callbacks
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
-def test_a_search_around_the_wrapped_search_reports_both(n_jobs, numbered, tmp_path):
+def test_a_search_around_the_wrapped_search_reports_both(n_jobs, numbered):
     watch = Passed()
     outer = GridSearchCV(
-        ReusableHoldoutCV(GridSearchCV(TREE, GRID, cv=2), ask="winner"), {"search__cv": [2, 3]}, cv=2,
-        n_jobs=n_jobs, error_score="raise",
-    ).set_callbacks(watch)  # fmt: skip
+        ReusableHoldoutCV(grid(values=[1, 2, 3], cv=2), ask="winner"),
+        {"search__cv": [2, 3]},
+        cv=2,
+        n_jobs=n_jobs,
+        error_score="raise",
+    ).set_callbacks(watch)
     outer.fit(numbered[0], numbered[1]["classifier"])
     assert watch.fitting == 0
     begun = [told for told in watch.told if told.startswith("begin")]
@@ -152,7 +156,7 @@ def test_the_progress_bar_of_scikit_learn_shows_the_search_to_its_end(
 
 @pytest.mark.parametrize(("ask", "folds"), [("winner", 2), ("candidates", 1)])
 def test_verbose_of_the_search_prints_what_it_does(ask, folds, numbered, tmp_path, capsys):
-    search = GridSearchCV(TREE, GRID, cv=2 if ask == "winner" else None, verbose=3)
+    search = grid(values=[1, 2, 3], cv=2 if ask == "winner" else None, verbose=3)
     wrap(tmp_path, ask, search=search).fit(numbered[0], numbered[1]["classifier"])
     shown = capsys.readouterr().out
     assert f"Fitting {folds} folds for each of 3 candidates, totalling {3 * folds} fits" in shown
@@ -169,7 +173,7 @@ def test_one_progress_bar_is_enough(tmp_path):
     from sklearn.callback import ProgressBar
 
     X, y = np.random.default_rng(0).normal(size=(120, 3)), np.arange(120) % 2
-    inner = GridSearchCV(TREE, GRID, cv=2).set_callbacks(ProgressBar())
+    inner = grid(values=[1, 2, 3], cv=2).set_callbacks(ProgressBar())
     search = wrap(tmp_path, search=inner).set_callbacks(ProgressBar())
     search.fit(X, y)  # two bars of one search raise a KeyError when it ends
     assert search.best_answer_.answered

@@ -6,12 +6,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, RidgeClassifierCV, RidgeCV
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.exceptions import HoldoutLeakError
 from tests.ledger.fitted_models import Constant
+from tests.support.searches import grid
 
 TREE = DecisionTreeClassifier(random_state=0)
 SCORERS = [ThresholdoutScorer, StableHoldoutScorer, LadderScorer]
@@ -59,7 +60,7 @@ def test_a_guess_from_the_rows_of_the_holdout_is_refused_as_it_would_be_the_answ
 def test_a_search_over_the_rows_of_the_holdout_ends_at_its_first_fold(scorer, rows, asked):
     """Each fold would be charged as a leak, and each score be a NaN."""
     X, y = np.r_[rows[2], rows[0]], np.r_[rows[3], rows[1]]
-    search = GridSearchCV(TREE, {"max_depth": [1, 2]}, scoring=scorer, cv=2)
+    search = grid(scoring=scorer, cv=2)
     with pytest.raises(HoldoutLeakError):
         search.fit(X, y)
     kinds = [record.body["kind"] for record in scorer.holdout.ledger.records() if record.seq]

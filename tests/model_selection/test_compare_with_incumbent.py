@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Metric, ReusableHoldoutCV
+from tests.support.searches import grid
 
 MASK = np.arange(2000) >= 1000
 
@@ -57,7 +58,7 @@ def test_what_cannot_be_compared_is_said(tmp_path):
             search.best_estimator_, scoring=Metric("neg_mean_absolute_error", range=(-9, 0))
         )
     with pytest.raises(NotFittedError):
-        ReusableHoldoutCV(GridSearchCV(Ridge(), {"alpha": [1.0]})).compare(search.best_estimator_)
+        ReusableHoldoutCV(grid(Ridge(), [1.0])).compare(search.best_estimator_)
     assert search.holdout_.report().nats == spent
 
 

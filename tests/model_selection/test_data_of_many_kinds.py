@@ -13,10 +13,10 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import fbeta_score, get_scorer, get_scorer_names, make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.metrics.base import SCORERS
+from tests.support.searches import grid
 
 pytestmark = pytest.mark.thorough
 
@@ -140,7 +140,7 @@ def test_values_do_not_depend_on_the_container(tasks, tmp_path):
 def test_metrics_that_need_every_class_get_subsamples_with_every_class(scoring, ask, tmp_path):
     X, y = load_digits(return_X_y=True)
     y = (y < 3).astype(int) if scoring == "average_precision" else y
-    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scoring)
+    search = grid(LogisticRegression(), scoring=scoring)
     wrapped = ReusableHoldoutCV(
         search, ask=ask, mechanism="stable_median", ledger=tmp_path / "ledger.db"
     ).fit(X / 16, y)
@@ -152,7 +152,7 @@ def test_metrics_that_need_every_class_get_subsamples_with_every_class(scoring, 
 def test_few_positives_are_in_every_subsample(tmp_path):
     """Most subsamples as they come would have none, and score 0 whatever the model."""
     X, y = make_classification(3000, 10, n_informative=6, weights=[0.97], class_sep=2.0, random_state=0)
-    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring="average_precision")
+    search = grid(LogisticRegression(), [1.0], scoring="average_precision")
     wrapped = ReusableHoldoutCV(
         search, ask="winner", mechanism="stable_median", ledger=tmp_path / "ledger.db"
     ).fit(X, y)
@@ -162,7 +162,7 @@ def test_few_positives_are_in_every_subsample(tmp_path):
 
 def test_with_groups_they_are_asked_as_they_come(tmp_path):
     X, y = load_digits(return_X_y=True)
-    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [4]}, scoring="roc_auc_ovr")
+    search = grid(values=[4], scoring="roc_auc_ovr")
     wrapped = ReusableHoldoutCV(
         search, ask="winner", mechanism="stable_median", ledger=tmp_path / "ledger.db"
     )

@@ -7,13 +7,13 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import CertifiedSearchDisplay, Holdout, Metric, ReusableHoldoutCV
 from sklearn_ada.exceptions import HoldoutLeakError
+from tests.support.searches import grid
 
 X, Y = make_classification(3000, flip_y=0.1, random_state=0)
-GRID = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]})
+GRID = grid(LogisticRegression())
 
 
 def test_a_search_goes_on_with_a_larger_holdout_and_the_rows_that_are_not_in_it(tmp_path):
@@ -41,8 +41,8 @@ def test_remaining_counts_what_the_ledger_is_used_for(tmp_path):
 
 def test_a_search_is_compared_as_its_best_model(tmp_path):
     searches = [
-        ReusableHoldoutCV(GridSearchCV(LogisticRegression(), {"C": [c]}), ledger=tmp_path / "l.db").fit(X, Y)
-        for c in (1e-4, 1.0)
+        ReusableHoldoutCV(grid(LogisticRegression(), [c]), ledger=tmp_path / "l.db").fit(X, Y)
+        for c in (0.0001, 1.0)
     ]
     holdout = searches[0].holdout_
     with pytest.warns(UserWarning, match="A comparison is told exactly, at once, for some ten nats"):
@@ -74,7 +74,7 @@ def test_a_model_of_ones_own_is_compared_as_itself(tmp_path):
 def test_where_no_row_can_be_left_out_a_loss_of_ones_own_gets_its_range_from_y(tmp_path):
     numbers, y = make_regression(400, 3, noise=1.0, random_state=0)
     loss = Metric(lambda y, said: -np.abs(y - said), kind="mean")
-    search = GridSearchCV(Ridge(), {"alpha": [0.1]}, cv=2, scoring="neg_mean_absolute_error")
+    search = grid(Ridge(), [0.1], cv=2, scoring="neg_mean_absolute_error")
     found = ReusableHoldoutCV(
         search, scoring=loss, holdout=np.arange(400) >= 4, ledger=tmp_path / "ledger.db"
     ).fit(numbers, y)
@@ -86,7 +86,7 @@ def test_the_headline_of_a_regression_does_not_speak_of_the_accuracy(tmp_path):
     numbers, y = make_regression(1200, 5, noise=10.0, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        search = ReusableHoldoutCV(GridSearchCV(Ridge(), {"alpha": [1.0]}), ledger=tmp_path / "l.db")
+        search = ReusableHoldoutCV(grid(Ridge(), [1.0]), ledger=tmp_path / "l.db")
         told = search.fit(numbers, y).holdout_.report().headline
     assert told.startswith("Scores of a regression are told exactly, at once: ")
     assert "accuracy" not in told

@@ -6,33 +6,28 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
-from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada import Holdout, ThresholdoutScorer
+from tests.support.searches import grid
 
 GROUPS = np.arange(400) // 8
 ASKS = ["candidates", "winner", 2]
 
 
-def inner(model=None):
-    return GridSearchCV(model or LogisticRegression(), {"C": [0.1, 1.0]})
-
-
 @pytest.fixture
-def searched(numbered, tmp_path):
+def searched(searched):
+    """Fit a wrapped search of grouped rows."""
+
     def fit(search=None, groups=GROUPS, **params):
-        params = {"ledger": tmp_path / "ledger.db", **params}
-        wrapped = ReusableHoldoutCV(inner() if search is None else search, **params)
-        return wrapped.fit(numbered[0], numbered[1]["classifier"], groups=groups)
+        search = grid(LogisticRegression()) if search is None else search
+        return searched(search, passed={"groups": groups}, **params)
 
     return fit
 
 
 @pytest.mark.parametrize("ask", ASKS)
-def test_no_group_is_on_both_sides_of_any_split(ask, recorder, numbered, tmp_path):
+def test_no_group_is_on_both_sides_of_any_split(ask, recorder, searched):
     kind = recorder["classifier"]
-    cv = None if ask == "candidates" else GroupKFold(3)
-    search = ReusableHoldoutCV(
-        GridSearchCV(kind(), {"max_depth": [1, 2]}, cv=cv), ask=ask, ledger=tmp_path / "ledger.db"
-    ).fit(numbered[0], numbered[1]["classifier"], groups=GROUPS)
+    search = searched(grid(kind(), cv=None if ask == "candidates" else GroupKFold(3)), ask=ask)
     final = {int(row) // 8 for row in search.best_estimator_.rows_}
     assert search.holdout_.n_rows == 400 - 8 * len(final)
     for rows in kind.fitted_on:
@@ -51,11 +46,10 @@ def test_groups_are_the_units_of_the_certificate(ask, searched):
 
 
 @pytest.mark.parametrize("ask", ASKS)
-@pytest.mark.parametrize("mechanism", ["auto", "thresholdout"])
-@pytest.mark.parametrize("scoring", ["roc_auc", "f1_macro"])
+@pytest.mark.parametrize(  # Thresholdout has no interval of f1_macro without groups either
+    ("mechanism", "scoring"), [("auto", "roc_auc"), ("auto", "f1_macro"), ("thresholdout", "roc_auc")]
+)
 def test_a_metric_without_an_interval_for_groups_is_refused(scoring, mechanism, ask, searched, sentence):
-    if mechanism == "thresholdout" and scoring == "f1_macro":
-        pytest.skip("it has none without groups either")
     with pytest.raises(ValueError, match=sentence("scoring")) as caught:
         searched(scoring=scoring, mechanism=mechanism, ask=ask)
     assert "weights or groups" in str(caught.value)
@@ -63,36 +57,32 @@ def test_a_metric_without_an_interval_for_groups_is_refused(scoring, mechanism, 
 
 
 def test_the_median_answers_for_groups_where_it_is_written(searched):
-    search = searched(scoring="roc_auc", ask="winner", mechanism="stable_median")
+    search = searched(scoring="roc_auc", mechanism="stable_median")
     assert "random subsamples" in search.best_answer_.certificate.target
 
 
-def test_a_splitter_of_groups_names_the_holdout(searched):
-    search = searched(holdout=GroupShuffleSplit(1, test_size=0.3, random_state=0), ask="winner")
-    assert search.holdout_.n_rows == 120
+WHOLE = [(GroupShuffleSplit(1, test_size=0.3, random_state=0), 120), (np.arange(400) >= 320, 80)]
+TORN = [np.arange(400) >= 300 + 3, ShuffleSplit(1, random_state=0)]
 
 
-@pytest.mark.parametrize(
-    "holdout", [np.arange(400) >= 300 + 3, ShuffleSplit(1, random_state=0)], ids=["mask", "splitter"]
-)
-def test_a_holdout_that_tears_groups_is_refused(holdout, searched, sentence, tmp_path):
-    with pytest.raises(ValueError, match=sentence("holdout")):
-        searched(holdout=holdout)
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(("holdout", "rows"), WHOLE, ids=["splitter", "mask"])
+def test_a_splitter_of_groups_or_a_mask_of_whole_groups_names_the_holdout(holdout, rows, searched):
+    assert searched(holdout=holdout).holdout_.n_rows == rows
 
 
-def test_a_mask_of_whole_groups_is_a_holdout(searched):
-    assert searched(holdout=np.arange(400) >= 320, ask="winner").holdout_.n_rows == 80
+@pytest.mark.parametrize("holdout", TORN, ids=["mask", "splitter"])
+def test_a_holdout_that_tears_groups_is_refused(holdout, refused):
+    refused("holdout", holdout=holdout)
 
 
-def test_copies_of_patients_fool_a_split_by_rows_and_not_one_by_groups(tmp_path):
+def test_copies_of_patients_fool_a_split_by_rows_and_not_one_by_groups(wrap, tmp_path):
     """Random labels, five copies of each record: a nearest neighbour knows them if it has seen a copy."""
     rng = np.random.default_rng(0)
     X, y = np.repeat(rng.normal(size=(100, 4)), 5, axis=0), np.repeat(rng.integers(0, 2, 100), 5)
     X += 1e-3 * rng.normal(size=X.shape)
     search = GridSearchCV(KNeighborsClassifier(1), {"p": [1, 2]})
-    torn = ReusableHoldoutCV(search, answers="exact", ledger=tmp_path / "rows.db").fit(X, y)
-    whole = ReusableHoldoutCV(search, answers="exact", ledger=tmp_path / "groups.db")
+    torn = wrap(search, answers="exact").fit(X, y)
+    whole = wrap(search, answers="exact", ledger=tmp_path / "groups.db")
     whole.fit(X, y, groups=np.repeat(np.arange(100), 5))
     assert torn.best_score_interval_[0] > 0.9
     assert whole.best_score_interval_[0] < 0.5 < whole.best_score_interval_[1]
@@ -105,8 +95,6 @@ def test_a_scorers_cv_keeps_groups_whole(rows, tmp_path):
     groups = np.arange(len(y)) // 6
     fit, guess = next(scorer.cv.split(X, y, groups))
     assert not set(groups[fit]) & set(groups[guess])
-    search = GridSearchCV(
-        LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=scorer.cv, refit=scorer.select_best
-    )
+    search = grid(LogisticRegression(), scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
     search.fit(X, y, groups=groups)
     assert holdout.report().asked["check"] == 2

@@ -6,12 +6,11 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import HalvingGridSearchCV, HalvingRandomSearchCV
-from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.exceptions import BudgetExhaustedError
+from tests.support.searches import TREE
 
-TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3, 4]}
 FOREST = RandomForestClassifier(random_state=0)
 ESTIMATORS = {"resource": "n_estimators", "max_resources": 9, "random_state": 0}
@@ -55,10 +54,9 @@ def test_its_train_scores_are_plain(rows, scorer):
 
 
 def test_a_wrapped_search_asks_about_every_candidate_and_certifies_the_best_of_the_last_round(
-    search, numbered, tmp_path
+    search, searched
 ):
-    wrapped = ReusableHoldoutCV(search, ask="candidates", answers="exact", ledger=tmp_path / "ledger.db")
-    wrapped.fit(numbered[0], numbered[1]["classifier"])
+    wrapped = searched(search, ask="candidates", answers="exact")
     table = wrapped.cv_results_
     assert (table["verdict"] != "").all()
     assert table["mean_test_score"].tolist() == [answer.value for answer in wrapped.answers_[:-1]]
@@ -69,32 +67,25 @@ def test_a_wrapped_search_asks_about_every_candidate_and_certifies_the_best_of_t
 
 
 @pytest.mark.parametrize("ask", ["winner", 2])
-def test_the_winner_is_the_searchs_own(ask, search, numbered, tmp_path):
-    wrapped = ReusableHoldoutCV(search, ask=ask, ledger=tmp_path / "ledger.db")
-    wrapped.fit(numbered[0], numbered[1]["classifier"])
+def test_the_winner_is_the_searchs_own(ask, search, searched):
+    wrapped = searched(search, ask=ask)
     certified = wrapped.cv_results_["verdict"] != ""
     assert certified[wrapped.search_.best_index_]
     assert wrapped.holdout_.report().asked == {"check": 0, "certify": 1 if ask == "winner" else 2}
 
 
 @pytest.mark.parametrize("case", ["grid, rows", "random, rows"])
-def test_a_candidate_of_several_rounds_is_certified_once(case, numbered, tmp_path):
-    wrapped = ReusableHoldoutCV(SEARCHES[case](), ask=5, ledger=tmp_path / "ledger.db")
-    wrapped.fit(numbered[0], numbered[1]["classifier"])
-    certified = [
-        params
-        for params, verdict in zip(*map(wrapped.cv_results_.get, ("params", "verdict")), strict=True)
-        if verdict
-    ]
-    assert len(wrapped.cv_results_["params"]) > len(certified) == 4
+def test_a_candidate_of_several_rounds_is_certified_once(case, searched):
+    table = searched(SEARCHES[case](), ask=5).cv_results_
+    certified = [params for params, verdict in zip(table["params"], table["verdict"], strict=True) if verdict]
+    assert len(table["params"]) > len(certified) == 4
     assert all(certified.count(params) == 1 for params in certified)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_refusals_reach_the_parent(search, numbered, tmp_path):
-    wrapped = ReusableHoldoutCV(search, ask="candidates", tolerance=0.3, ledger=tmp_path / "ledger.db")
+def test_refusals_reach_the_parent(search, searched):
     with pytest.raises(BudgetExhaustedError, match="candidates were refused"):
-        wrapped.fit(numbered[0], numbered[1]["classifier"])
+        searched(search, ask="candidates", tolerance=0.3)
 
 
 @pytest.fixture

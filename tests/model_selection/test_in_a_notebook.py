@@ -6,10 +6,10 @@ import pickle
 import pytest
 from sklearn import config_context
 from sklearn.datasets import make_classification
-from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
+from tests.support.searches import grid
 
 X, Y = make_classification(600, 5, flip_y=0.2, random_state=0)
 EVIL = "<script>alert(1)</script>"
@@ -17,7 +17,7 @@ EVIL = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def search(tmp_path_factory):
-    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, cv=3)
+    inner = grid(cv=3)
     path = tmp_path_factory.mktemp("shown") / "a.db"
     return ReusableHoldoutCV(inner, ask="winner", ledger=path, holdout=0.4).fit(X, Y)
 

@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.holdout.holdout import session_of
+from tests.support.searches import grid
 
 X, Y = make_classification(240, 6, n_informative=4, n_redundant=0, flip_y=0.1, random_state=0)
 KERNEL = X @ X.T
@@ -21,7 +22,7 @@ GRID = {"C": [0.01, 1.0]}
 
 
 def svc(**params):
-    return GridSearchCV(SVC(kernel="precomputed"), GRID, **params)
+    return grid(SVC(kernel="precomputed"), [0.01, 1.0], **params)
 
 
 def numbers(n=240):
@@ -75,7 +76,7 @@ def test_no_model_sees_a_row_or_a_column_of_the_holdout(ask, holdout, tmp_path):
 
 def test_a_kernel_is_certified_as_what_it_is_a_kernel_of(tmp_path):
     plain = ReusableHoldoutCV(
-        GridSearchCV(SVC(kernel="linear"), GRID), ask="winner", holdout=LAST, ledger=tmp_path / "plain.db"
+        grid(SVC(kernel="linear"), [0.01, 1.0]), ask="winner", holdout=LAST, ledger=tmp_path / "plain.db"
     ).fit(X, Y)
     search = ReusableHoldoutCV(svc(), ask="winner", holdout=LAST, ledger=tmp_path / "kernel.db")
     search.fit(KERNEL, Y)

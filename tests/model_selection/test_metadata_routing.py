@@ -99,13 +99,12 @@ GUESSED_FROM_A_FIT = [
 
 
 @pytest.mark.parametrize("params", GUESSED_FROM_A_FIT, ids=lambda params: "-".join(map(str, params.values())))
-def test_the_fit_behind_a_guess_has_its_weights_too(params, numbered, tmp_path):
+def test_the_fit_behind_a_guess_has_its_weights_too(params, searched):
     class Kind(NeedsWeights):
         seen: list = []  # noqa: RUF012
 
     inner = GridSearchCV(Kind(), {"C": [0.01, 0.1, 1.0]}, scoring="accuracy", error_score="raise")
-    search = ReusableHoldoutCV(inner, ledger=tmp_path / "ledger.db", **params)
-    search.fit(numbered[0], numbered[1]["classifier"], sample_weight=np.arange(400) + 0.5)
+    search = searched(inner, passed={"sample_weight": np.arange(400) + 0.5}, **params)
     assert all(weight == row + 0.5 for pairs in Kind.seen for row, weight in pairs)
     assert has_guesses(search) == [True] * len(search.answers_)
 
@@ -130,10 +129,9 @@ class FailsInSmallSamples(LogisticRegression):
     [params for params in GUESSED_FROM_A_FIT if params["ask"] != "candidates"],
     ids=lambda params: "-".join(map(str, params.values())),
 )
-def test_a_guess_that_cannot_be_made_is_none_whatever_the_error(params, numbered, tmp_path):
+def test_a_guess_that_cannot_be_made_is_none_whatever_the_error(params, searched):
     inner = GridSearchCV(FailsInSmallSamples(), {"C": [0.01, 0.1, 1.0]}, scoring="accuracy")
-    search = ReusableHoldoutCV(inner, ledger=tmp_path / "ledger.db", **params)
-    search.fit(numbered[0], numbered[1]["classifier"])
+    search = searched(inner, **params)
     by_folds = params.get("scoring") != "roc_auc"
     assert has_guesses(search) == [by_folds] * len(search.answers_)
 
@@ -152,23 +150,19 @@ def test_a_model_that_fails_in_every_fit_tells_its_own_fault_with_its_weights(nu
 @pytest.mark.usefixtures("routing")
 class TestRouting:
     @pytest.mark.parametrize("ask", ASKS)
-    def test_weights_that_are_requested_reach_every_fit_beside_their_rows(
-        self, ask, weighed, numbered, tmp_path
-    ):
+    def test_weights_that_are_requested_reach_every_fit_beside_their_rows(self, ask, weighed, searched):
         model = weighed().set_fit_request(sample_weight=True)
         inner = GridSearchCV(model, {"max_depth": [1, 2]})
         model.set_score_request(sample_weight=False)
-        search = ReusableHoldoutCV(inner, ask=ask, ledger=tmp_path / "ledger.db")
-        search.fit(numbered[0], numbered[1]["classifier"], sample_weight=np.arange(400) + 0.5)
+        searched(inner, passed={"sample_weight": np.arange(400) + 0.5}, ask=ask)
         assert weighed.seen
         assert all(weight == row + 0.5 for pairs in weighed.seen for row, weight in pairs)
 
     @pytest.mark.parametrize("ask", ASKS)
-    def test_weights_may_have_another_name(self, ask, weighed, numbered, tmp_path):
+    def test_weights_may_have_another_name(self, ask, weighed, searched):
         model = weighed().set_fit_request(sample_weight="importance").set_score_request(sample_weight=False)
         inner = GridSearchCV(model, {"max_depth": [1, 2]})
-        search = ReusableHoldoutCV(inner, ask=ask, ledger=tmp_path / "ledger.db")
-        search.fit(numbered[0], numbered[1]["classifier"], importance=np.arange(400) + 0.5)
+        searched(inner, passed={"importance": np.arange(400) + 0.5}, ask=ask)
         assert all(weight == row + 0.5 for pairs in weighed.seen for row, weight in pairs)
 
     @pytest.mark.parametrize("ask", ASKS)
@@ -182,7 +176,7 @@ class TestRouting:
 
     @pytest.mark.parametrize("ask", ASKS)
     def test_weights_that_all_decline_are_refused_as_by_the_bare_search(
-        self, ask, weighed, numbered, tmp_path
+        self, ask, weighed, numbered, searched
     ):
         model = weighed().set_fit_request(sample_weight=False).set_score_request(sample_weight=False)
         inner = GridSearchCV(model, {"max_depth": [1, 2]})
@@ -190,36 +184,34 @@ class TestRouting:
         with pytest.raises(TypeError, match="sample_weight"):
             inner.fit(X, y, sample_weight=np.ones(400))
         with pytest.raises(TypeError, match="sample_weight"):
-            ReusableHoldoutCV(inner, ask=ask, ledger=tmp_path / "l.db").fit(X, y, sample_weight=np.ones(400))
+            searched(inner, passed={"sample_weight": np.ones(400)}, ask=ask)
 
     @pytest.mark.parametrize("ask", ASKS)
-    def test_a_pipelines_step_gets_its_weights(self, ask, numbered, tmp_path):
+    def test_a_pipelines_step_gets_its_weights(self, ask, numbered, searched):
         step = LogisticRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
         pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), step)
         unweighed = get_scorer("accuracy").set_score_request(sample_weight=False)
         inner = GridSearchCV(pipe, {"logisticregression__C": [0.1, 1.0]}, scoring=unweighed)
         weights = np.where(numbered[1]["classifier"] == 1, 1000.0, 1e-3)
-        search = ReusableHoldoutCV(inner, ask=ask, ledger=tmp_path / "ledger.db")
-        search.fit(numbered[0], numbered[1]["classifier"], sample_weight=weights)
+        search = searched(inner, passed={"sample_weight": weights}, ask=ask)
         assert search.predict(numbered[0]).mean() > 0.95
 
     @pytest.mark.parametrize(
         ("ask", "cv"), [("candidates", None), ("winner", GroupKFold(3)), ("winner", None)]
     )
     def test_groups_decide_the_holdout_whether_the_search_asks_for_them_or_not(
-        self, ask, cv, recorder, numbered, tmp_path
+        self, ask, cv, recorder, searched
     ):
         inner = GridSearchCV(recorder["classifier"](), {"max_depth": [1, 2]}, cv=cv)
         groups = np.arange(400) // 8
-        search = ReusableHoldoutCV(inner, ask=ask, ledger=tmp_path / "ledger.db")
-        search.fit(numbered[0], numbered[1]["classifier"], groups=groups)
+        search = searched(inner, passed={"groups": groups}, ask=ask)
         assert search.holdout_.n_rows % 8 == 0
         if ask == "candidates":
             assert all(
                 len({int(r) // 8 for r in rows}) * 8 == len(rows) for rows in inner.estimator.fitted_on
             )
 
-    def test_nested_in_a_search_it_is_routed_to(self, weighed, numbered, tmp_path):
+    def test_nested_in_a_search_it_is_routed_to(self, weighed, numbered):
         model = weighed().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
         wrapped = ReusableHoldoutCV(GridSearchCV(model, {"max_depth": [1]}), ask="winner")
         unweighed = get_scorer("accuracy").set_score_request(sample_weight=False)

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.model_selection import RandomizedSearchCV
 
-from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV
+from sklearn_ada import Holdout, LadderScorer
 from sklearn_ada.model_selection.certifying import best_of, standard_error
+from tests.support.searches import TREE, grid
 
 DEPTHS = [1, 2, 3, 4, 6, 8]
 
@@ -70,71 +70,50 @@ def test_a_complexity_must_be_a_number(value, answers):
         best_of(answers, [0, 1, 2, 3], CANDIDATES, lambda params: value)
 
 
-@pytest.mark.parametrize("ask", [6, "candidates"])
-@pytest.mark.parametrize("rule", [True, "max_depth", lambda params: params["max_depth"]])
-def test_the_shallowest_tree_within_one_standard_error_wins(ask, rule, numbered, tmp_path):
-    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": DEPTHS})
-    search = ReusableHoldoutCV(inner, ask=ask, one_standard_error=rule, ledger=tmp_path / "ledger.db")
-    search.fit(numbered[0], numbered[1]["classifier"])
+def by_candidate(search, ask):
+    """Return the certified answers in the order of the grid, and the indices of those as good as the best."""
     asked = search.answers_[:6]
     if ask == 6:  # answers are in the order of the search's own ranking
         order = np.argsort(-search.cv_results_["mean_test_score"], kind="stable")
         asked = [asked[list(order).index(index)] for index in range(6)]
     best = max(asked, key=lambda answer: answer.value)
-    good = [i for i, answer in enumerate(asked) if answer.value >= best.value - standard_error(best)]
+    return [i for i, answer in enumerate(asked) if answer.value >= best.value - standard_error(best)]
+
+
+@pytest.mark.parametrize("ask", [6, "candidates"])
+@pytest.mark.parametrize("rule", [True, "max_depth", lambda params: params["max_depth"]])
+def test_the_shallowest_tree_within_one_standard_error_wins(ask, rule, searched):
+    search = searched(grid(values=DEPTHS), ask=ask, one_standard_error=rule)
+    good = by_candidate(search, ask)
     assert search.best_index_ == good[0]
     assert search.best_params_ == {"max_depth": DEPTHS[good[0]]}
 
 
-def test_ranks_do_not_stand_in_for_the_grid(numbered, tmp_path):
+def test_ranks_do_not_stand_in_for_the_grid(searched):
     """True goes by the order of the grid, not by that in which the best few were certified."""
-    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": DEPTHS[::-1]})
-    search = ReusableHoldoutCV(inner, ask=6, one_standard_error=True, ledger=tmp_path / "ledger.db")
-    search.fit(numbered[0], numbered[1]["classifier"])
-    within = [
-        index
-        for index, (low, high) in enumerate(
-            zip(search.cv_results_["certified_low"], search.cv_results_["certified_high"], strict=True)
-        )
-        if np.isfinite(low + high)
-    ]
-    assert search.best_index_ in within
-    values = dict(
-        zip(np.argsort(-search.cv_results_["mean_test_score"], kind="stable"), search.answers_, strict=True)
-    )
-    best = max(search.answers_, key=lambda answer: answer.value)
-    good = [index for index, answer in values.items() if answer.value >= best.value - standard_error(best)]
-    assert search.best_index_ == min(good)
+    search = searched(grid(values=DEPTHS[::-1]), ask=6, one_standard_error=True)
+    table = search.cv_results_
+    assert np.isfinite(table["certified_low"] + table["certified_high"])[search.best_index_]
+    assert search.best_index_ == by_candidate(search, 6)[0]
 
 
-TREE = DecisionTreeClassifier()
+TREES = grid(values=DEPTHS)
 BAD = {
-    "a random search has no order": (
-        RandomizedSearchCV(TREE, {"max_depth": DEPTHS}),
-        {"one_standard_error": True},
-    ),
-    "an unknown parameter": (GridSearchCV(TREE, {"max_depth": DEPTHS}), {"one_standard_error": "depth"}),
-    "a number": (GridSearchCV(TREE, {"max_depth": DEPTHS}), {"one_standard_error": 1}),
-    "one winner": (GridSearchCV(TREE, {"max_depth": DEPTHS}), {"one_standard_error": True, "ask": "winner"}),
-    "a ladder": (
-        GridSearchCV(TREE, {"max_depth": DEPTHS}),
-        {"one_standard_error": True, "mechanism": "ladder"},
-    ),
+    "a random search has no order": (RandomizedSearchCV(TREE, {"max_depth": DEPTHS}), {}),
+    "an unknown parameter": (TREES, {"one_standard_error": "depth"}),
+    "a number": (TREES, {"one_standard_error": 1}),
+    "one winner": (TREES, {"ask": "winner"}),
+    "a ladder": (TREES, {"mechanism": "ladder"}),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_rule_that_cannot_be_is_refused_before_anything_is_fitted(case, numbered, tmp_path, sentence):
-    inner, params = BAD[case]
-    search = ReusableHoldoutCV(inner, ledger=tmp_path / "ledger.db", **{"ask": 3, **params})
-    with pytest.raises(ValueError, match=sentence("one_standard_error")):
-        search.fit(numbered[0], numbered[1]["classifier"])
-    assert not list(tmp_path.iterdir())
+def test_a_rule_that_cannot_be_is_refused_before_anything_is_fitted(case, refused):
+    search, params = BAD[case]
+    refused("one_standard_error", search=search, **{"ask": 3, "one_standard_error": True, **params})
 
 
-def test_a_ladder_scorer_as_mechanism_is_refused_as_the_word_is(rows, holdout, uncharged, sentence):
-    inner = GridSearchCV(TREE, {"max_depth": DEPTHS})
-    scorer = LadderScorer("accuracy", holdout)
-    search = ReusableHoldoutCV(inner, ask="candidates", mechanism=scorer, one_standard_error=True)
+def test_a_ladder_scorer_as_mechanism_is_refused_as_the_word_is(wrap, rows, holdout, uncharged, sentence):
+    search = wrap(ask="candidates", mechanism=LadderScorer("accuracy", holdout), one_standard_error=True)
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("one_standard_error")):
         search.fit(rows[0], rows[1])

@@ -24,7 +24,7 @@ def optuna_search(model=TREE, parameter=("max_depth", 1, 9), **params):
 
 def bayes_search(model=TREE, **params):
     search = pytest.importorskip("skopt").BayesSearchCV
-    steps = {"n_iter": 8, "optimizer_kwargs": {"n_initial_points": 3}, "random_state": 0}
+    steps = {"n_iter": 6, "optimizer_kwargs": {"n_initial_points": 4}, "random_state": 0}
     return search(model, {"max_depth": (1, 9)}, **{**steps, **params})
 
 
@@ -34,15 +34,81 @@ SEARCHES = {
     "bayes": bayes_search,
     "bayes, two workers": lambda **params: bayes_search(n_jobs=2, n_points=2, **params),
 }
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-    pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental"),
-]
 
 
 @pytest.fixture(params=SEARCHES)
 def search(request):
     return SEARCHES[request.param]
+
+
+def crossed(first, second):
+    """Return all searches with two ways to ask; of each two runs of a kind one belongs to the quick tests."""
+    quick = dict(zip(SEARCHES, (first, second, second, first), strict=True))
+    return [
+        pytest.param(
+            SEARCHES[name], way, marks=() if quick[name] == way else pytest.mark.thorough, id=f"{name}-{way}"
+        )
+        for name in SEARCHES
+        for way in (first, second)
+    ]
+
+
+@pytest.mark.parametrize(("search", "kind"), crossed(ThresholdoutScorer, LadderScorer))
+def test_a_bare_scorer_asks_once_a_candidate(search, kind, rows, holdout):
+    scorer = kind("accuracy", holdout, on_exhausted="raise")
+    found = search(scoring=scorer, cv=scorer.cv, error_score="raise").fit(rows[0], rows[1])
+    answers = {answer.value for _, answer in holdout.report().answers}
+    assert set(found.cv_results_["mean_test_score"]) == answers
+    assert found.best_score_ == max(answers)
+
+
+def test_a_search_stops_when_the_holdout_is_exhausted_and_a_wrapped_one_tells_the_parent(
+    search, coins, tmp_path
+):
+    X, y = coins
+    for ask in (None, "candidates"):
+        (tmp_path / str(ask)).mkdir()
+        holdout = tight(X[:100], y[:100], tmp_path / str(ask))
+        scorer = ThresholdoutScorer("accuracy", holdout, on_exhausted="raise")
+        bare = {} if ask else {"scoring": scorer, "cv": scorer.cv, "error_score": "raise"}
+        found = ReusableHoldoutCV(search(), ask=ask, holdout=holdout) if ask else search(**bare)
+        with pytest.raises(BudgetExhaustedError, match="" if ask else "tolerance"):
+            found.fit(X[100:], y[100:])
+        assert 1 <= holdout.report().refused <= 2  # as many as there are workers
+
+
+def test_a_wrapped_search_asks_about_every_candidate_and_leads_to_no_holdout(search, numbered, searched):
+    X, held = numbered[0].copy(), np.arange(400) % 4 == 1
+    X[held, 0] = 987654.125
+    wrapped = searched(search(), X, holdout=held, ask="candidates", answers="exact")
+    table = wrapped.cv_results_
+    assert (table["verdict"] != "").all()
+    assert list(table["mean_test_score"]) == [answer.value for answer in wrapped.answers_[:-1]]
+    assert wrapped.best_params_ == table["params"][wrapped.best_index_]
+    assert wrapped.best_answer_.verdict == "exact"
+    assert wrapped.predict(X).shape == (400,)
+    assert np.float64(987654.125).tobytes() not in pickle.dumps(wrapped.search_)
+
+
+@pytest.mark.parametrize(("search", "ask"), crossed("winner", 2))
+def test_the_winner_is_the_searchs_own(search, ask, searched):
+    wrapped = searched(search(), ask=ask)
+    certified = wrapped.cv_results_["verdict"] != ""
+    assert certified[int(np.argmax(wrapped.cv_results_["mean_test_score"]))]
+    assert sum(wrapped.holdout_.report().asked.values()) == (1 if ask == "winner" else 2)
+
+
+def test_bayes_cannot_go_on_when_a_model_fails_on_the_holdout_and_says_so(numbered, searched):
+    X, held = numbered[0].copy(), np.arange(400) % 4 == 1
+    X[held, 1] = np.inf
+    with pytest.raises(ValueError, match=r"cannot go on.*prediction raised ValueError"):
+        searched(bayes_search(), X, ask="candidates", holdout=held)
+
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental"),
+]
 
 
 def tight(X, y, path):
@@ -52,71 +118,6 @@ def tight(X, y, path):
         if holdout.remaining() == 3:
             return holdout
     raise AssertionError("no tolerance admits three questions")
-
-
-@pytest.mark.parametrize("kind", [ThresholdoutScorer, LadderScorer])
-def test_a_bare_scorer_asks_once_a_candidate(search, kind, rows, holdout):
-    scorer = kind("accuracy", holdout, on_exhausted="raise")
-    found = search(scoring=scorer, cv=scorer.cv, error_score="raise").fit(rows[0], rows[1])
-    answers = {answer.value for _, answer in holdout.report().answers}
-    assert set(found.cv_results_["mean_test_score"]) == answers
-    assert found.best_score_ == max(answers)
-
-
-def test_a_bare_search_stops_when_the_holdout_is_exhausted(search, coins, tmp_path):
-    X, y = coins
-    holdout = tight(X[:100], y[:100], tmp_path)
-    scorer = ThresholdoutScorer("accuracy", holdout, on_exhausted="raise")
-    with pytest.raises(BudgetExhaustedError, match="tolerance"):
-        search(scoring=scorer, cv=scorer.cv, error_score="raise").fit(X[100:], y[100:])
-    assert 1 <= holdout.report().refused <= 2  # as many as there are workers
-
-
-def test_a_wrapped_search_asks_about_every_candidate(search, numbered, tmp_path):
-    wrapped = ReusableHoldoutCV(search(), ask="candidates", answers="exact", ledger=tmp_path / "ledger.db")
-    wrapped.fit(numbered[0], numbered[1]["classifier"])
-    table = wrapped.cv_results_
-    assert (table["verdict"] != "").all()
-    assert list(table["mean_test_score"]) == [answer.value for answer in wrapped.answers_[:-1]]
-    assert wrapped.best_params_ == table["params"][wrapped.best_index_]
-    assert wrapped.best_answer_.verdict == "exact"
-    assert wrapped.predict(numbered[0]).shape == (400,)
-
-
-@pytest.mark.parametrize("ask", ["winner", 2])
-def test_the_winner_is_the_searchs_own(ask, search, numbered, tmp_path):
-    wrapped = ReusableHoldoutCV(search(), ask=ask, ledger=tmp_path / "ledger.db")
-    wrapped.fit(numbered[0], numbered[1]["classifier"])
-    certified = wrapped.cv_results_["verdict"] != ""
-    assert certified[int(np.argmax(wrapped.cv_results_["mean_test_score"]))]
-    assert sum(wrapped.holdout_.report().asked.values()) == (1 if ask == "winner" else 2)
-
-
-def test_a_wrapped_search_is_stopped_and_tells_the_parent(search, coins, tmp_path):
-    X, y = coins
-    holdout = tight(X[:100], y[:100], tmp_path)
-    with pytest.raises(BudgetExhaustedError):
-        ReusableHoldoutCV(search(), ask="candidates", holdout=holdout).fit(X[100:], y[100:])
-    assert 1 <= holdout.report().refused <= 2
-
-
-def test_the_inner_search_leads_to_no_holdout(search, numbered, tmp_path):
-    X, y = numbered[0].copy(), numbered[1]["classifier"]
-    held = np.arange(400) % 4 == 1
-    X[held, 0] = 987654.125
-    wrapped = ReusableHoldoutCV(search(), ask="candidates", holdout=held, ledger=tmp_path / "ledger.db")
-    wrapped.fit(X, y)
-    assert np.float64(987654.125).tobytes() not in pickle.dumps(wrapped.search_)
-
-
-def test_bayes_cannot_go_on_when_a_model_fails_on_the_holdout_and_says_so(numbered, tmp_path):
-    X, y = numbered[0].copy(), numbered[1]["classifier"]
-    held = np.arange(400) % 4 == 1
-    X[held, 1] = np.inf
-    path = tmp_path / "ledger.db"
-    wrapped = ReusableHoldoutCV(bayes_search(), ask="candidates", holdout=held, ledger=path)
-    with pytest.raises(ValueError, match=r"cannot go on.*prediction raised ValueError"):
-        wrapped.fit(X, y)
 
 
 def steps(**params):

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, PredefinedSplit, TimeSeriesSplit
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, TimeSeriesSplit
 
-from sklearn_ada import Holdout, ReusableHoldoutCV
-from sklearn_ada.model_selection.engines import folds_of_training_rows
+from sklearn_ada import Holdout
+from tests.support.searches import grid
 
 N = 400
 BLOCKS = np.arange(N) // 100
@@ -49,75 +48,56 @@ GIVEN = {
         pytest.param(np.arange(N) % 4 == 1, id="mask", marks=pytest.mark.thorough),
     ],
 )
-def test_a_split_given_by_rows_is_of_these_rows_without_the_holdouts(
-    given, holdout, numbered, recorder, tmp_path
-):
-    X, y = numbered
+def test_a_split_given_by_rows_is_of_these_rows_without_the_holdouts(given, holdout, searched, recorder):
     model = recorder["classifier"]
-    search = ReusableHoldoutCV(
-        GridSearchCV(model(), {"max_depth": [2]}, cv=GIVEN[given]()), ask="winner", holdout=holdout,
-        ledger=tmp_path / "ledger.db",
-    ).fit(X, y["classifier"])  # fmt: skip
+    search = searched(grid(model(), [2], cv=GIVEN[given]()), holdout=holdout)
     *folds, kept = [{int(row) for row in rows} for rows in model.fitted_on[:5]]
     assert len(kept) == 300  # the refit
     assert folds == [{row for row in kept if BLOCKS[row] != block} for block in range(4)]
     assert search.n_splits_ == 4
 
 
-def test_a_generator_is_walked_through_once_and_not_before_the_parameters_are_checked(numbered, tmp_path):
+def test_a_generator_is_walked_through_once_and_not_before_the_parameters_are_checked(searched):
     splits = iter(pairs())
-    search = ReusableHoldoutCV(
-        GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}, cv=splits),
-        ask="loser",
-        ledger=tmp_path / "ledger.db",
-    )
     with pytest.raises(ValueError, match="ask"):
-        search.fit(numbered[0], numbered[1]["classifier"])
+        searched(grid(cv=splits), ask="loser")
     assert len(list(splits)) == 4
 
 
-def test_with_a_given_holdout_all_splits_are_as_they_were(numbered, recorder, tmp_path):
+def test_with_a_given_holdout_all_splits_are_as_they_were(numbered, recorder, wrap, tmp_path):
     X, y = numbered[0], numbered[1]["classifier"]
     holdout = Holdout(X[LAST], y[LAST], ledger=tmp_path / "ledger.db")
     model = recorder["classifier"]
     splits = iter([(np.arange(200), np.arange(200, 300)), (np.arange(100, 300), np.arange(100))])
-    inner = GridSearchCV(model(), {"max_depth": [2]}, cv=splits)
-    ReusableHoldoutCV(inner, ask="winner", holdout=holdout).fit(X[~LAST], y[~LAST])
+    wrap(grid(model(), [2], cv=splits), holdout=holdout).fit(X[~LAST], y[~LAST])
     assert [len(rows) for rows in model.fitted_on[:2]] == [200, 200]
 
 
-def test_a_splitter_that_cannot_be_copied_is_used_as_it_is(numbered, tmp_path):
-    splitter = OnceOnly()
-    inner = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=splitter)
-    search = ReusableHoldoutCV(inner, ask="winner", ledger=tmp_path / "ledger.db")
-    search.fit(numbered[0], numbered[1]["classifier"])
-    assert search.search_.cv is splitter
+SPLITTER = OnceOnly()  # that cannot be copied; the others look at their rows
+
+
+@pytest.mark.parametrize("cv", [SPLITTER, None, 5, KFold(3), GroupKFold(3)])
+def test_a_splitter_stays_as_it_is(cv, searched):
+    search = searched(grid(cv=cv), passed={"groups": np.arange(N) // 4})
+    assert search.search_.cv is cv if cv is SPLITTER else repr(search.search_.cv) == repr(cv)
     assert search.best_answer_.answered
 
 
-def test_a_split_of_which_the_holdout_leaves_nothing_is_left_out_or_refused(sentence):
-    train = np.arange(300)
-    assert len(folds_of_training_rows(pairs(), train, N)) == 3  # the last block is the holdout
+def test_a_split_of_which_the_holdout_leaves_nothing_is_left_out_or_refused(searched, sentence):
+    assert searched(grid(cv=pairs()), holdout=LAST).n_splits_ == 3  # the last block is the holdout
     with pytest.raises(ValueError, match=sentence("search") + ".*holdout=mask"):
-        folds_of_training_rows(pairs()[3:], train, N)
-    assert folds_of_training_rows([], train, N) == []  # the search says what is wrong with none
+        searched(grid(cv=pairs()[3:]), holdout=LAST)
+    with pytest.raises(ValueError, match="No fits were performed") as caught:
+        searched(grid(cv=[]), holdout=LAST)
+    assert "parameter of" not in str(caught.value)  # the search says what is wrong with none
 
 
-@pytest.mark.parametrize("cv", [None, 5, KFold(3), GroupKFold(3)], ids=repr)
-def test_splitters_that_look_at_their_rows_stay_as_they_are(cv):
-    assert folds_of_training_rows(cv, np.arange(300), N) is cv
-
-
-def test_masks_of_the_training_rows_alone_are_taken_as_such():
+def test_masks_of_the_training_rows_alone_are_taken_as_such(searched, recorder):
+    model = recorder["classifier"]
     within = [(np.arange(300) < 200, np.arange(300) >= 200)]
-    ((train, test),) = folds_of_training_rows(within, np.arange(100, 400), N)
-    assert (train.tolist(), test.tolist()) == (list(range(200)), list(range(200, 300)))
+    searched(grid(model(), [2], cv=within), holdout=LAST)
+    assert [sorted(rows) for rows in model.fitted_on[:2]] == [list(range(200)), list(range(300))]
 
 
-def test_a_generator_of_splits_in_time_is_seen_as_such(numbered, tmp_path, sentence):
-    splits = TimeSeriesSplit(3).split(numbered[0])
-    inner = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}, cv=splits)
-    search = ReusableHoldoutCV(inner, ask="winner", ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match=sentence("holdout") + ".*np.arange"):
-        search.fit(numbered[0], numbered[1]["classifier"])
-    assert not list(tmp_path.iterdir())
+def test_a_generator_of_splits_in_time_is_seen_as_such(numbered, refused):
+    refused("holdout", "np.arange", search=grid(cv=TimeSeriesSplit(3).split(numbered[0])))

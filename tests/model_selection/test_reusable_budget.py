@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.exceptions import BudgetExhaustedError
 from tests.support import holdouts
+from tests.support.searches import grid
 
 DEPTHS = {"max_depth": list(range(1, 41))}
 SEARCHES = {
@@ -83,7 +84,7 @@ def test_a_refusal_in_mid_search_is_raised_in_the_parent(n_jobs, numbered, tmp_p
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_round_that_was_admitted_is_answered_whole(coins, tmp_path):
-    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 4]})
+    inner = grid(values=[1, 2, 3, 4])
     messages = []
     for number, tolerance in enumerate(np.arange(0.4, 0.5, 0.005)):
         path, about = tmp_path / f"{number}.db", {"ask": "candidates", "tolerance": float(tolerance)}
@@ -102,10 +103,8 @@ def told(search, X, y):
 
 
 @pytest.mark.parametrize("ask", ["candidates", "winner"])
-def test_within_the_budget_nothing_is_refused(ask, numbered, tmp_path):
-    X, y = numbered[0], numbered[1]["classifier"]
-    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]})
-    wrapped = ReusableHoldoutCV(inner, ask=ask, tolerance=0.5, ledger=tmp_path / "ledger.db").fit(X, y)
+def test_within_the_budget_nothing_is_refused(ask, searched):
+    wrapped = searched(grid(), ask=ask, tolerance=0.5)
     assert wrapped.holdout_.report().refused == 0
     assert all(answer.half_width <= 0.5 for answer in wrapped.answers_)
 
@@ -117,7 +116,7 @@ def test_within_the_budget_nothing_is_refused(ask, numbered, tmp_path):
 )
 def test_the_last_search_that_is_admitted_may_run_again(params, numbered, tmp_path):
     X, y = numbered[0], numbered[1]["classifier"]
-    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]})
+    inner = grid()
     held = np.arange(400) >= 300
     for number, tolerance in enumerate(np.arange(0.13, 0.2, 0.002)):
         ledger = tmp_path / f"{number}.db"
@@ -130,7 +129,7 @@ def test_the_last_search_that_is_admitted_may_run_again(params, numbered, tmp_pa
 
 def test_a_refused_search_names_a_tolerance_that_would_do_and_what_may_be_begun_again(rows, tmp_path):
     X, y = rows[0], rows[1]
-    search = ReusableHoldoutCV(GridSearchCV(LogisticRegression(), {"C": [1.0]}), tolerance=0.01)
+    search = ReusableHoldoutCV(grid(LogisticRegression(), [1.0]), tolerance=0.01)
     with pytest.raises(BudgetExhaustedError, match="has answered nothing yet") as refused:
         search.set_params(ledger=tmp_path / "small.db").fit(X, y)
     width = float(re.search(r"as wide as \+-([\d.]+)\. ", str(refused.value))[1])
@@ -149,7 +148,7 @@ def test_a_refused_search_names_a_tolerance_that_would_do_and_what_may_be_begun_
 
 def test_a_tolerance_that_admits_fewer_than_expected_is_told_at_the_first_search(rows, tmp_path):
     X, y = rows[0], rows[1]
-    inner = GridSearchCV(LogisticRegression(), {"C": [1.0]})
+    inner = grid(LogisticRegression(), [1.0])
     search = ReusableHoldoutCV(
         inner, holdout=0.5, answers="exact", tolerance=0.12, ledger=tmp_path / "ledger.db"
     )

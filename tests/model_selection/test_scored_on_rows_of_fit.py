@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import ReusableHoldoutCV
+from tests.support.searches import grid
 
 
 @pytest.fixture
@@ -18,9 +18,7 @@ def fitted(request, tmp_path):
     rng = np.random.default_rng(zlib.crc32(request.node.name.encode()))  # other rows, another warning
     X, y = rng.normal(size=(600, 3)), rng.integers(0, 2, 600)
     X = pd.DataFrame(X, columns=list("abc")).assign(visit=np.arange(600))
-    search = ReusableHoldoutCV(
-        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}), ids="visit", ledger=tmp_path / "ledger.db"
-    )
+    search = ReusableHoldoutCV(grid(LogisticRegression()), ids="visit", ledger=tmp_path / "ledger.db")
     return search.fit(X, y), X, y
 
 

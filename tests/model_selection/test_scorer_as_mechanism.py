@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
-from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer
+from tests.support.searches import grid
 
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3]}
@@ -14,7 +14,7 @@ ASKS = ["candidates", "winner", 2]
 
 
 def inner(**params):
-    return GridSearchCV(TREE, GRID, **params)
+    return grid(values=[1, 2, 3], **params)
 
 
 @pytest.fixture

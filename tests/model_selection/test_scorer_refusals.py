@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import (
-    GridSearchCV,
-    RandomizedSearchCV,
-    TunedThresholdClassifierCV,
-    cross_val_score,
-)
+from sklearn.model_selection import RandomizedSearchCV, TunedThresholdClassifierCV, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
+from tests.support.searches import grid
 
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": list(range(1, 13))}
@@ -32,7 +28,7 @@ def tight(rows, tmp_path):
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_a_refusal_is_nan_and_select_best_raises(n_jobs, rows, tight):
     scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=False, n_jobs=n_jobs)
+    search = grid(values=list(range(1, 13)), scoring=scorer, cv=scorer.cv, refit=False, n_jobs=n_jobs)
     scores = search.fit(rows[0], rows[1]).cv_results_["mean_test_score"]
     answered = int(np.isfinite(scores).sum())
     assert 0 < answered < 12
@@ -44,7 +40,7 @@ def test_a_refusal_is_nan_and_select_best_raises(n_jobs, rows, tight):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_select_best_raises_out_of_the_search(rows, tight):
     scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
+    search = grid(values=list(range(1, 13)), scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
     with pytest.raises(BudgetExhaustedError):
         search.fit(rows[0], rows[1])
 
@@ -52,8 +48,13 @@ def test_select_best_raises_out_of_the_search(rows, tight):
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_on_exhausted_raise_leaves_the_search_with_its_own_error(n_jobs, rows, tight):
     scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05, on_exhausted="raise")
-    search = GridSearchCV(
-        TREE, GRID, scoring=scorer, cv=scorer.cv, refit=False, error_score="raise", n_jobs=n_jobs
+    search = grid(
+        values=list(range(1, 13)),
+        scoring=scorer,
+        cv=scorer.cv,
+        refit=False,
+        error_score="raise",
+        n_jobs=n_jobs,
     )
     with pytest.raises(BudgetExhaustedError, match="tolerance"):
         search.fit(rows[0], rows[1])
@@ -64,7 +65,9 @@ def test_on_exhausted_raise_leaves_the_search_with_its_own_error(n_jobs, rows, t
 def test_if_all_are_refused_the_first_is_not_silently_the_best(n_jobs, rows, tmp_path):
     holdout = Holdout(rows[2], rows[3], tolerance=0.01, ledger=tmp_path / "none.db")
     scorer = ThresholdoutScorer("accuracy", holdout)
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=scorer.select_best, n_jobs=n_jobs)
+    search = grid(
+        values=list(range(1, 13)), scoring=scorer, cv=scorer.cv, refit=scorer.select_best, n_jobs=n_jobs
+    )
     with pytest.raises(BudgetExhaustedError, match="Only 0 of 12 candidates were answered"):
         search.fit(rows[0], rows[1])
     assert holdout.report().asked == {"check": 0, "certify": 0}
@@ -75,7 +78,7 @@ def test_if_all_are_refused_the_first_is_not_silently_the_best(n_jobs, rows, tmp
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_select_best_quotes_the_first_refusal(rows, tight):
     scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=False).fit(rows[0], rows[1])
+    search = grid(values=list(range(1, 13)), scoring=scorer, cv=scorer.cv, refit=False).fit(rows[0], rows[1])
     with pytest.raises(BudgetExhaustedError, match=r"the tolerance of 0\.172") as caught:
         scorer.select_best(search.cv_results_)
     first = next(answer for _, answer in tight.report().answers if answer.verdict == "refused")
@@ -148,7 +151,7 @@ def test_a_model_that_fails_on_the_holdout_only_is_a_priced_nan(rows, tmp_path):
 
 def test_the_cv_refuses_training_rows_that_hold_the_holdout(rows, holdout):
     scorer = ThresholdoutScorer("accuracy", holdout)
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv)
+    search = grid(values=list(range(1, 13)), scoring=scorer, cv=scorer.cv)
     with pytest.raises(HoldoutLeakError):
         search.fit(np.r_[rows[0], rows[2]], np.r_[rows[1], rows[3]])
 
@@ -244,7 +247,7 @@ def test_randomized_search_raises_on_refusals_too(rows, tight):
 
 def test_a_refusal_in_a_search_of_ones_own_is_told_once_and_says_what_to_do(rows, tight):
     scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
-    search = GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=False)
+    search = grid(values=list(range(1, 13)), scoring=scorer, cv=scorer.cv, refit=False)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         search.fit(rows[0], rows[1])

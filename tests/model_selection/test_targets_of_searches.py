@@ -12,6 +12,7 @@ from sklearn.metrics import fbeta_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer
+from tests.support.searches import grid
 
 ACCURACY = "population accuracy at the holdout's class mix"
 MEDIAN = "median of {} over random subsamples of "
@@ -123,7 +124,7 @@ def test_a_metric_declared_to_do_without_its_interval_is_not_warned_of(data, tmp
     metric = Metric("roc_auc", kind="general")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        inner = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]})
+        inner = grid(LogisticRegression())
         search = ReusableHoldoutCV(inner, scoring=metric, ask="winner", ledger=tmp_path / "ledger.db")
         search.fit(*data)
     assert search.best_score_target_.startswith("median of roc_auc")

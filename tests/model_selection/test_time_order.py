@@ -17,6 +17,7 @@ from sklearn.model_selection import (
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
 from sklearn_ada.model_selection.training_rows import is_ordered_in_time
+from tests.support.searches import grid
 
 N = 400
 SCORE = Metric("neg_mean_absolute_error", range=(-10, 0))
@@ -91,7 +92,7 @@ def test_it_is_the_reason_whatever_is_asked(series, tmp_path):
         wrapped(TimeSeriesSplit(3), ask="candidates", ledger=tmp_path / "ledger.db").fit(*series)
 
 
-def test_random_search_and_groups_are_refused_too(series, tmp_path):
+def test_random_search_and_groups_are_refused_too(series):
     search = ReusableHoldoutCV(
         RandomizedSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=Forward()),
         ask="winner",
@@ -204,7 +205,9 @@ def test_a_holdout_that_is_not_the_last_block_is_refused_however_it_is_given(hol
 def test_classification_in_time(series, tmp_path):
     X, y = series
     search = ReusableHoldoutCV(
-        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=TimeSeriesSplit(3)), ask="winner",
-        holdout=np.arange(N) >= 0.75 * N, ledger=tmp_path / "ledger.db",
-    ).fit(X, np.sin(40 * y) > 0)  # fmt: skip
+        grid(LogisticRegression(), cv=TimeSeriesSplit(3)),
+        ask="winner",
+        holdout=np.arange(N) >= 0.75 * N,
+        ledger=tmp_path / "ledger.db",
+    ).fit(X, np.sin(40 * y) > 0)
     assert search.holdout_.n_rows == 100

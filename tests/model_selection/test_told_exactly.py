@@ -5,9 +5,9 @@ import warnings
 import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import ReusableHoldoutCV
+from tests.support.searches import grid
 
 X, Y = make_classification(1200, random_state=0)
 
@@ -16,7 +16,7 @@ def notices(scoring, path, times=1, **params):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for _ in range(times):
-            search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scoring)
+            search = grid(LogisticRegression(), scoring=scoring)
             found = ReusableHoldoutCV(search, ledger=path, **params).fit(X, Y)
     return found, [str(each.message) for each in caught if "has no cells" in str(each.message)]
 
@@ -32,7 +32,7 @@ def test_it_is_said_once_a_ledger(scoring, tmp_path):
 def test_a_regression_is_not_sent_to_the_accuracy(tmp_path):
     X, y = make_regression(1200, 5, noise=10.0, random_state=0)
     with pytest.warns(UserWarning, match="No metric of numbers has cells: do with few searches") as caught:
-        ReusableHoldoutCV(GridSearchCV(Ridge(), {"alpha": [1.0]}), ledger=tmp_path / "ledger.db").fit(X, y)
+        ReusableHoldoutCV(grid(Ridge(), [1.0]), ledger=tmp_path / "ledger.db").fit(X, y)
     assert not any("'accuracy'" in str(each.message) for each in caught)
 
 
@@ -46,7 +46,7 @@ def test_it_is_not_said_where_there_are_cells_or_none_were_asked_for(scoring, pa
 
 def test_it_is_said_before_anything_is_paid(tmp_path):
     search = ReusableHoldoutCV(
-        GridSearchCV(LogisticRegression(), {"C": [0.1]}, scoring="roc_auc"), ledger=tmp_path / "ledger.db"
+        grid(LogisticRegression(), [0.1], scoring="roc_auc"), ledger=tmp_path / "ledger.db"
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from tests.support.searches import grid
 
 GRID = {"C": [0.01, 0.1, 1.0]}
 
@@ -23,7 +23,7 @@ def fitted(rows, scoring="accuracy", n=12, times=1, **params):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         search = ReusableHoldoutCV(
-            GridSearchCV(LogisticRegression(), GRID, scoring=scoring), holdout=mask, **params
+            grid(LogisticRegression(), [0.01, 0.1, 1.0], scoring=scoring), holdout=mask, **params
         )
         for _ in range(times):
             search.fit(X, y)
@@ -35,7 +35,7 @@ def fitted(rows, scoring="accuracy", n=12, times=1, **params):
 def test_one_warning_for_a_search_that_certifies_nothing(ask, n_jobs, rows, tmp_path):
     X, y = rows[0], rows[1]
     mask = np.arange(len(y)) < 30
-    inner = GridSearchCV(LogisticRegression(), GRID, scoring="rand_score", n_jobs=n_jobs)
+    inner = grid(LogisticRegression(), [0.01, 0.1, 1.0], scoring="rand_score", n_jobs=n_jobs)
     median = {"mechanism": "stable_median"}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -78,9 +78,11 @@ def test_a_median_names_its_subsamples(rows, tmp_path):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         search = ReusableHoldoutCV(
-            GridSearchCV(LogisticRegression(), GRID, scoring="f1_macro"),
-            ask="winner", mechanism="stable_median", ledger=tmp_path / "ledger.db",
-        ).fit(X, y)  # fmt: skip
+            grid(LogisticRegression(), [0.01, 0.1, 1.0], scoring="f1_macro"),
+            ask="winner",
+            mechanism="stable_median",
+            ledger=tmp_path / "ledger.db",
+        ).fit(X, y)
     assert search.best_score_interval_ == (0.0, 1.0)
     (told,) = vacuous(caught)
     assert "75 rows in 3 subsamples" in told
@@ -91,8 +93,8 @@ def test_a_scorer_in_a_search_of_ones_own_tells_once(rows, tmp_path):
     scorer = ThresholdoutScorer("accuracy", holdout)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        GridSearchCV(LogisticRegression(), GRID, scoring=scorer, cv=scorer.cv, refit=scorer.select_best).fit(
-            rows[0], rows[1]
-        )
+        grid(
+            LogisticRegression(), [0.01, 0.1, 1.0], scoring=scorer, cv=scorer.cv, refit=scorer.select_best
+        ).fit(rows[0], rows[1])
     (told,) = vacuous(caught)
     assert told.startswith("An answer of the holdout certifies nothing.")

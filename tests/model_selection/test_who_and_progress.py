@@ -1,22 +1,18 @@
 """`ReusableHoldoutCV` signs its questions, and tells what it does if it is told to."""
 
-import builtins
 import sys
 
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.model_selection import GridSearchCV
-from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
-from sklearn_ada._notices import with_bar
+from tests.support.searches import grid
 
 X, Y = make_classification(600, 5, random_state=0)
 
 
 def searched(path, ask="winner", **how):
-    cv = {} if ask == "candidates" else {"cv": 3}
-    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]}, **cv)
+    inner = grid(values=[1, 2, 3], cv=None if ask == "candidates" else 3)
     return ReusableHoldoutCV(inner, ask=ask, ledger=path, holdout=0.4, answers="exact", **how).fit(X, Y)
 
 
@@ -40,9 +36,25 @@ def test_two_names_share_one_ledger_and_its_answers(tmp_path):
 
 def test_a_given_holdout_has_a_name_of_its_own(tmp_path):
     given = Holdout(X[:200], Y[:200], ledger=tmp_path / "given.db", who="ada")
-    inner = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}, cv=3)
     with pytest.raises(ValueError, match=r"a name \(who\) of its own"):
-        ReusableHoldoutCV(inner, ask="winner", holdout=given, who="bob").fit(X[200:], Y[200:])
+        ReusableHoldoutCV(grid(cv=3), holdout=given, who="bob").fit(X[200:], Y[200:])
+
+
+def test_a_bar_is_shown_where_somebody_sees_it(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    searched(tmp_path / "told.db", 2, verbose=1)
+    out, err = capsys.readouterr()
+    assert "certifying" not in out
+    assert "[sklearn_ada] certifying: 100%" in err
+    assert "2/2" in err
+
+
+def test_without_tqdm_there_are_lines(tmp_path, monkeypatch, hidden, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    hidden("tqdm")
+    searched(tmp_path / "told.db", 2, verbose=1)
+    assert capsys.readouterr().out.count("certifying") == 2
 
 
 def test_it_is_silent_unless_told_to_tell(tmp_path, capfd):
@@ -58,27 +70,3 @@ def test_each_stage_is_told_in_a_line(ask, last, tmp_path, capsys):
     assert lines[0] == "[sklearn_ada] 240 rows are held out, 360 are for the search"
     assert lines[-1].endswith(last)
     assert err == ""
-
-
-def test_a_bar_is_shown_where_somebody_sees_it(monkeypatch, capsys):
-    pytest.importorskip("tqdm")
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert list(with_bar([1, 2, 3], "certifying", 1)) == [1, 2, 3]
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "[sklearn_ada] certifying: 100%" in err
-    assert "3/3" in err
-
-
-def test_without_tqdm_there_are_lines(monkeypatch, capsys):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.startswith("tqdm"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(builtins, "__import__", without)
-    assert list(with_bar(iter("ab"), "certifying", 1)) == ["a", "b"]
-    assert capsys.readouterr().out.count("certifying") == 2
