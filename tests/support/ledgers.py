@@ -1,10 +1,14 @@
 """Forgetting ledgers in memory: holdouts of the same labels share one, and tests want one for each."""
 
+import contextlib
+import json
+import sqlite3
 from collections.abc import Collection
 
-from sklearn_ada.ledger import memory, transactions
+from sklearn_ada.ledger import canonical_json, chain_hash, memory, transactions
+from tests.ledger.damages import forget
 
-__all__ = ["bodies", "forget_ledgers_in_memory", "names_of_ledgers_in_memory"]
+__all__ = ["bodies", "forget_ledgers_in_memory", "names_of_ledgers_in_memory", "rewritten"]
 
 
 def names_of_ledgers_in_memory() -> set[str]:
@@ -26,3 +30,18 @@ def forget_ledgers_in_memory(names: Collection[str] | None = None) -> None:
 def bodies(holdout):
     """Return the bodies of the records of a holdout's ledger."""
     return [record.body for record in holdout.ledger.records()]
+
+
+def rewritten(path, number, edit):
+    """Edit the body of a record, and make chain and head anew, as whoever owns a file can."""
+    forget()
+    with contextlib.closing(sqlite3.connect(path)) as file, file:
+        previous = ""
+        for seq, key, text in file.execute("select seq, key, body from records order by seq").fetchall():
+            body = json.loads(text)
+            if seq == number:
+                edit(body)
+            text = canonical_json(body)
+            previous = chain_hash(previous, seq, key, text)
+            file.execute("update records set body = ?, hash = ? where seq = ?", (text, previous, seq))
+        file.execute("update head set hash = ?", (previous,))

@@ -4,7 +4,9 @@ import numpy as np
 
 from sklearn_ada import Guess, Holdout
 
-__all__ = ["RightOn", "ask", "holdout_of", "rows"]
+__all__ = [
+    "BALANCED", "Failing", "RightOn", "ask", "held_by_frames", "holdout_of", "holdout_of_two_classes", "rows",
+]  # fmt: skip
 
 
 class RightOn:
@@ -35,3 +37,31 @@ def ask(holdout, right, guess, guess_rows=1500, name="", publish=False, **how):
     model = RightOn(right, name)
     put = holdout.publish if publish else holdout.certify
     return put(model, scoring="accuracy", guess=Guess(guess, guess_rows), **how)
+
+
+def held_by_frames(error):
+    """Return the values that frames of the package hold in the traceback of an error, and their closures."""
+    trace, held = error.__traceback__, []
+    while trace is not None:
+        if "sklearn_ada" in trace.tb_frame.f_code.co_filename:
+            for value in trace.tb_frame.f_locals.values():
+                held += [value, *(c.cell_contents for c in getattr(value, "__closure__", None) or ())]
+        trace = trace.tb_next
+    return held
+
+
+BALANCED = {"scoring": "balanced_accuracy", "guess": Guess(0.5, 400)}
+
+
+def holdout_of_two_classes(ledger, **policy):
+    """A holdout whose balanced accuracy has no cells."""
+    X, y = rows(400)
+    y[:200] = 1
+    return Holdout(X, y, ledger=ledger, **policy)
+
+
+class Failing(RightOn):
+    """Fails on the holdout."""
+
+    def predict(self, X):
+        raise ValueError("no")

@@ -1,6 +1,5 @@
 """A certify that tells a cell: what it says, what it costs, and that the count stands nowhere."""
 
-import gc
 import json
 import math
 import pickle
@@ -16,9 +15,9 @@ from joblib import Parallel, delayed
 from sklearn_ada import Guess, Holdout
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval, transcript_interval
-from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
-from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
+from tests.holdout.asking.sealed.counts import Failing, RightOn, ask, held_by_frames, holdout_of, rows
+from tests.support import holdouts
 from tests.support.ledgers import bodies
 from tests.support.rows import reference
 
@@ -146,15 +145,9 @@ def test_no_frame_of_an_error_holds_the_count(tmp_path, monkeypatch):
     monkeypatch.setattr(type(holdout.ledger), "charge", broken)
     with pytest.raises(MemoryError) as caught:
         ask(holdout, COUNT, 0.8341, 50_000)
-    frame, seen = caught.value.__traceback__, []
-    while frame is not None:
-        if "sklearn_ada" in frame.tb_frame.f_code.co_filename:
-            seen += [value for value in frame.tb_frame.f_locals.values() if not isinstance(value, RightOn)]
-        frame = frame.tb_next
-    assert not any(type(value) is int and value == COUNT for value in seen)
-    cells = [c.cell_contents for v in seen for c in (getattr(v, "__closure__", None) or ()) if c]
-    assert not any(type(value) is int and value == COUNT for value in cells)
-    gc.collect()
+    held = held_by_frames(caught.value)
+    assert held
+    assert not any(type(value) is int and value == COUNT for value in held)
 
 
 def test_asked_again_it_is_the_same_record(tmp_path, nearly_free):
@@ -208,53 +201,48 @@ def test_a_question_that_others_overtook_has_no_transcript_interval(tmp_path):
     assert body["nats"] == first.cost.nats
 
 
+def weights_of(number):
+    """Return the weights of so many questions one after the other."""
+    purse, weights = Purse(), []
+    for _ in range(number):
+        weight, purse = purse.question()
+        weights.append(weight)
+    return pytest.approx(weights, rel=1e-12)
+
+
 def test_two_processes_cannot_spend_the_purse_twice(tmp_path):
     """Both have planned when the purse was full; the weights are decided in the transaction."""
-    one = holdout_of(500, tmp_path / "ledger.db")
-    two = holdout_of(500, tmp_path / "ledger.db")
-    for number in range(5):
-        ask(one, 425, 0.8512, name=f"one {number}")
-        ask(two, 425, 0.8512, name=f"two {number}")
-    weights = [body["weight"] for body in bodies(one)[1:]]
-    purse, expected = Purse(), []
-    for _ in weights:
-        weight, purse = purse.question()
-        expected.append(weight)
-    assert weights == pytest.approx(expected, rel=1e-12)
+    both = [holdout_of(500, tmp_path / "ledger.db") for _ in range(2)]
+    for number in range(10):
+        ask(both[number % 2], 425, 0.8512, name=str(number))
+    assert [body["weight"] for body in bodies(both[0])[1:]] == weights_of(10)
 
 
 def test_a_record_that_takes_more_than_is_left_is_found(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db")
     ask(holdout, 425, 0.8512)
     genesis, body = bodies(holdout)
-    State(genesis).advance(body)  # as it is
-    for change in ({"weight": 0.08}, {"purse": [0.99, 1]}, {"purse": [0.5, 2]}, {"weight": -0.1}):
-        with pytest.raises(LedgerDamagedError, match="more of the weights"):
-            State(genesis).advance({**body, **change})
-    with pytest.raises(LedgerDamagedError, match="took of the weights"):
-        State(genesis).advance({name: body[name] for name in body if name != "purse"})
-    with pytest.raises(LedgerDamagedError, match="price"):
-        State(genesis).advance({**body, "price": 0.01})
+    holdouts.state_after([genesis, body])  # as it is
+    more = ({"weight": 0.08}, {"purse": [0.99, 1]}, {"purse": [0.5, 2]}, {"weight": -0.1})
+    edited = [({**body, **change}, "more of the weights") for change in more]
+    without = {name: body[name] for name in body if name != "purse"}
+    for each, message in [*edited, (without, "took of the weights"), ({**body, "price": 0.01}, "price")]:
+        with pytest.raises(LedgerDamagedError, match=message):
+            holdouts.state_after([genesis, each])
 
 
 def test_a_ledger_is_read_back_as_it_was(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db")
-    told = [ask(holdout, count, 0.8512, name=str(count)) for count in (425, 380, 440)]
-    assert [answer for _, answer in holdout.report().answers] == told
-    state = holdout.ledger.read(lambda s: s.to_dict())
+    answers = [ask(holdout, count, 0.8512, name=str(count)) for count in (425, 380, 440)]
+    assert [answer for _, answer in holdout.report().answers] == answers
+    state = holdout.ledger.read(lambda s: s)
     assert holdout.ledger.verify() == 4
-    found = open_existing_ledger(holdout.ledger.path, State)
-    assert found.read(lambda s: s.to_dict()) == state
-    restored = State(found.genesis)
-    restored.restore(json.loads(json.dumps(state)))
-    assert restored.to_dict() == state
+    found = open_existing_ledger(holdout.ledger.path, type(state))
+    assert found.read(lambda s: s.to_dict()) == state.to_dict()
+    assert holdouts.restored(state, found.genesis).to_dict() == state.to_dict()
 
 
 def test_a_model_that_fails_seals_nothing_and_pays(tmp_path):
-    class Failing(RightOn):
-        def predict(self, X):
-            raise ValueError("no")
-
     holdout = holdout_of(500, tmp_path / "ledger.db")
     answer = holdout.certify(Failing(1), scoring="accuracy", guess=Guess(0.8512, 1500))
     assert (answer.verdict, answer.reason) == ("failed", "prediction raised ValueError")
@@ -307,19 +295,18 @@ def test_admission_looks_at_the_agreeing_answer(tmp_path):
     assert ask(holdout_of(500, tmp_path / "b.db", tolerance=0.05), 425, 0.8512).verdict == "refused"
 
 
-@pytest.mark.parametrize("bad", ["cell", "sealed", True, 1])
-def test_answers_misspelt_is_an_error(bad, tmp_path, sentence):
+BAD_ANSWERS = [*({"answers": bad} for bad in ("cell", "sealed", True, 1))]
+BAD_ANSWERS += [{"route": route} for route in ("differential_privacy", "both")]  # where nothing is sealed
+
+
+@pytest.mark.parametrize("policy", BAD_ANSWERS, ids=str)
+def test_answers_that_are_misspelt_or_without_a_meaning_are_an_error(policy, tmp_path, sentence):
     with pytest.raises(ValueError, match=sentence("answers", "Holdout")):
-        holdout_of(50, tmp_path / "ledger.db", answers=bad)
+        holdout_of(50, tmp_path / "ledger.db", **policy)
     assert not (tmp_path / "ledger.db").exists()
-
-
-@pytest.mark.parametrize("route", ["differential_privacy", "both"])
-def test_where_privacy_certifies_nothing_is_sealed(route, tmp_path, sentence):
-    with pytest.raises(ValueError, match=sentence("answers", "Holdout")):
-        holdout_of(500, tmp_path / "ledger.db", route=route)
-    auto = holdout_of(500, tmp_path / "ledger.db", answers="auto", route=route)
-    assert "answers" not in auto.ledger.genesis
+    if "route" in policy:
+        auto = holdout_of(50, tmp_path / "ledger.db", **policy, answers="auto")
+        assert "answers" not in auto.ledger.genesis
 
 
 def test_a_ledger_without_the_word_is_an_exact_one(tmp_path):
@@ -358,15 +345,14 @@ def test_on_a_temporary_ledger_the_first_winner_is_exact_and_later_ones_are_cell
 
 def test_the_file_of_an_edited_purse_is_refused(tmp_path):
     """The chain is what notices it; the purse is checked besides."""
-    holdout = holdout_of(500, tmp_path / "ledger.db")
-    ask(holdout, 425, 0.8512)
-    with sqlite3.connect(tmp_path / "ledger.db") as db:
-        (body,) = db.execute("SELECT body FROM records WHERE seq = 1").fetchone()
+    path = tmp_path / "ledger.db"
+    ask(holdout_of(500, path), 425, 0.8512)
+    with sqlite3.connect(path) as db:
         db.execute(
-            "UPDATE records SET body = ? WHERE seq = 1", (body.replace('"purse":[0.9', '"purse":[1.9'),)
+            """UPDATE records SET body = replace(body, '"purse":[0.9', '"purse":[1.9') WHERE seq = 1"""
         )
     with pytest.raises(LedgerDamagedError):
-        open_existing_ledger(tmp_path / "ledger.db", State)
+        open_existing_ledger(path, holdouts.State)
 
 
 def _ask_some(holdout, names):
@@ -377,14 +363,9 @@ def test_processes_that_ask_at_once_share_one_purse(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db")
     parts = [[f"{worker} {number}" for number in range(15)] for worker in range(2)]
     Parallel(n_jobs=2)(delayed(_ask_some)(holdout, names) for names in parts)
-    told = bodies(holdout)[1:]
-    purse, expected = Purse(), []
-    for _ in told:
-        weight, purse = purse.question()
-        expected.append(weight)
-    assert len(told) == 30
-    assert [body["weight"] for body in told] == pytest.approx(expected, rel=1e-12)
-    assert [body["purse"][1] for body in told] == list(range(1, 31))
+    records = bodies(holdout)[1:]
+    assert [body["weight"] for body in records] == weights_of(30)
+    assert [body["purse"][1] for body in records] == list(range(1, 31))
     assert holdout.ledger.verify() == 31
 
 
@@ -400,16 +381,14 @@ def test_what_is_left_and_the_outlook_are_those_of_cells(tmp_path):
 
 
 def test_declared_models_have_half_of_the_purse_and_keep_their_level(tmp_path):
-    holdout = holdout_of(500, tmp_path / "ledger.db")
-    models = [RightOn(425, "a"), RightOn(430, "b")]
-    holdout.declare(models, scoring="accuracy")
+    holdout, level = holdout_of(500, tmp_path / "ledger.db"), math.log(0.05 * 0.8 / 8)
+    holdout.declare([RightOn(425, "a"), RightOn(430, "b")], scoring="accuracy")
     assert holdout.ledger.read(lambda state: state.purse.left) == pytest.approx(0.5)
     ask(holdout, 300, 0.9, name="surprise")
     answer = ask(holdout, 430, 0.8512, name="b")
-    body = bodies(holdout)[-1]
-    assert body["declared"]
-    assert answer.certificate.ln_delta == pytest.approx(math.log(0.05 * 0.8 / 8))
+    assert bodies(holdout)[-1]["declared"]
+    assert answer.certificate.ln_delta == pytest.approx(level)
     holdout.close()
-    told = holdout.unseal(answer)[0]
-    own = question_interval(430, 430, 500, ln_beta=math.log(0.05 * 0.8 / 8), weight=1.0, nats=0.0)
-    assert told.interval == pytest.approx((max(own[0], answer.interval[0]), min(own[1], answer.interval[1])))
+    own = question_interval(430, 430, 500, ln_beta=level, weight=1.0, nats=0.0)
+    both = max(own[0], answer.interval[0]), min(own[1], answer.interval[1])
+    assert holdout.unseal(answer)[0].interval == pytest.approx(both)

@@ -11,9 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Guess, ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import Purse, question_interval, transcript_interval
-from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.session import close_round
-from sklearn_ada.holdout.state import State
 from sklearn_ada.mechanisms import CountCells, candidate_width
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of
 from tests.support import holdouts
@@ -40,7 +38,7 @@ def searched(holdout, asked, n, order=None):
     name = holdouts.open_round(holdout, len(asked), purpose="check", scoring="accuracy", key="search")
     for number in order or range(len(asked)):
         check(holdout, *asked[number], len(asked), n, name, str(number))
-    session = session_of(holdout)
+    session = holdout._session
     close_round(session.ledger, session.asker, "search")
     told = {}
     for record in holdout.ledger.records():
@@ -71,7 +69,7 @@ def test_once_it_is_closed_its_answers_have_the_transcript_at_that_moment(tmp_pa
     before = [check(holdout, 0.85, count, 2, 2000, name, "a") for count in (1702, 1690)]
     between = ask(holdout, 1700, 0.85, 2000)  # a question by itself, while the round is open
     nats = holdout.report().nats
-    session = session_of(holdout)
+    session = holdout._session
     close_round(session.ledger, session.asker, "search")
     close_round(session.ledger, session.asker, "search")  # once is enough
     low, high = CountCells.around(2000, guess=0.85, guess_rows=2000, width=candidate_width(2)).counts(0)
@@ -110,7 +108,7 @@ def test_a_question_after_the_closing_is_on_its_own(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db")
     name = holdouts.open_round(holdout, 3, purpose="check", scoring="accuracy", key="search")
     check(holdout, 0.85, 425, 3, 500, name, "a")
-    session = session_of(holdout)
+    session = holdout._session
     close_round(session.ledger, session.asker, "search")
     check(holdout, 0.85, 425, 3, 500, name, "b")
     weight, _ = Purse().round(3)[1].question()
@@ -121,13 +119,10 @@ def test_a_question_after_the_closing_is_on_its_own(tmp_path):
 def test_a_closing_that_was_edited_is_found(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db")
     searched(holdout, candidates_of(500, 3), 500)
-    genesis, *records = bodies(holdout)
-    state = State(genesis)
-    for body in records[:-1]:
-        state.advance(body)
+    *records, closing = bodies(holdout)
     with pytest.raises(LedgerDamagedError, match="sum of nats"):
-        state.advance({**records[-1], "nats": 0.5 * records[-1]["nats"]})
-    state.advance(records[-1])
+        holdouts.state_after([*records, {**closing, "nats": 0.5 * closing["nats"]}])
+    holdouts.state_after([*records, closing])
 
 
 @pytest.mark.parametrize(
@@ -162,7 +157,7 @@ def test_a_search_closes_its_round_and_asks_about_its_winner(tmp_path, n_jobs):
     assert kinds[:-3].count("sealed") == 15 or kinds.count("sealed") == 17
     assert kinds.index("round_close") > kinds.index("round")
     closed = search.cv_results_["certified_high"] - search.cv_results_["certified_low"]
-    session = session_of(search.holdout_)
+    session = search.holdout_._session
     for number, answer in enumerate(search.answers_[:16]):
         assert "universal inference" in answer.certificate.theorem
         assert 2 * answer.half_width == pytest.approx(closed[number])

@@ -16,7 +16,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_ada import Guess, ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
-from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.terms import seal_key as seal_keys
 from sklearn_ada.terms.models import _LAYOUT, OutputSummary, _padded
 from tests.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
@@ -293,7 +292,7 @@ def test_a_stranger_with_ledger_and_secret_searches_all_counts(keyed, tmp_path):
     holdout.check(model, scoring="accuracy", guess=guess)
     assert holdout.select([model, RightOn(3)], scoring="accuracy") == 0
     record, check, selection = (holdout.ledger.record(number) for number in (answer.index, 2, 3))
-    session, secret = session_of(holdout), holdout.ledger.secret()
+    session, secret = holdout._session, holdout.ledger.secret()
 
     by_pad = None
     if len(record.body["sealed"]) == 16:
