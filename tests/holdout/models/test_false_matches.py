@@ -1,7 +1,14 @@
 """No model gets the recorded answer of another, however alike they look to the digest."""
 
+import decimal
+import gc
+import locale
+import sys
+import time
+
 import numpy as np
 import pytest
+import sklearn
 
 from sklearn_ada import Holdout
 from tests.holdout.models.false_matches import found_before, left_out, objects, surroundings  # noqa: F401
@@ -10,6 +17,21 @@ from tests.holdout.models.false_matches.models import CASES, X, Y
 
 def accuracy(sign):
     return np.mean((X[:, 0] * sign > 0) == Y)
+
+
+@pytest.fixture(autouse=True)
+def _settings_of_the_process():
+    """Put back what cases change."""
+    numbers, names = np.random.get_state(), locale.setlocale(locale.LC_CTYPE)  # noqa: NPY002
+    threshold, depth = gc.get_threshold(), sys.getrecursionlimit()
+    with decimal.localcontext(), np.printoptions(), sklearn.config_context():
+        yield
+    np.random.set_state(numbers)  # noqa: NPY002
+    locale.setlocale(locale.LC_CTYPE, names)
+    gc.set_threshold(*threshold)
+    sys.setrecursionlimit(depth)
+    surroundings.CONTEXT.set(1)
+    time.tzset()
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

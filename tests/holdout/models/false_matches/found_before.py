@@ -15,13 +15,86 @@ from sklearn.linear_model import LogisticRegression
 
 from tests.holdout.models.false_matches.models import (
     BOTH,
+    CASES,
     X,
+    after,
+    by,
     case,
+    having,
     imported_from,
-    made_after,
     model_of,
     saying,
-)
+)  # fmt: skip
+
+
+class NegatedPartial(functools.partial):
+    """Says the opposite of a partial."""
+
+    def __call__(self, *args):
+        return -super().__call__(*args)
+
+
+class NegatedProperty(property):
+    """Says the opposite of a property."""
+
+    def __get__(self, obj, owner=None):
+        return -super().__get__(obj, owner)
+
+
+def untold(sign):
+    model = model_of(
+        "def __getstate__(self): return {'classes_': self.classes_}\n"
+        "def __deepcopy__(self, memo): return self\n"
+        "def sign(self): return self.sign_"
+    )[0]
+    model.sign_ = sign
+    return model
+
+
+EXEC = "def sign(self):\n    d = {}\n    exec('s = f', globals(), d)\n    return d['s']"
+PROPERTY = "factor = kind(lambda self: 1)\ndef sign(self): return self.factor"
+CASES |= {
+    "a name in an expression of pandas": by(
+        lambda sign: saying("frame({'a': [1]}).eval('a * @factor')[0]", frame=pd.DataFrame, factor=sign)[0]
+    ),
+    "a name in a query of pandas": by(
+        lambda sign: saying(
+            "1 - 2 * len(frame({'a': [0]}).query('a > @cut'))", frame=pd.DataFrame, cut=sign - 0.5
+        )[0]
+    ),
+    "weights in a file that is trained again": after(
+        "np.load('FOLDER/weights.npy')", lambda sign, folder, _: np.save(folder / "weights.npy", sign), np=np
+    ),
+    "a name looked up in globals": by(lambda sign: saying("globals()['factor']", factor=sign)[0]),
+    "a name in eval": by(lambda sign: saying("eval('factor')", factor=sign)[0]),
+    "a name in exec": by(lambda sign: model_of(EXEC, f=sign)[0]),
+    "an environment variable": after(
+        "int(os.environ['SIGN'])", lambda sign, _, patch: patch.setenv("SIGN", str(sign)), os=os
+    ),
+    "a setting of sklearn": after(
+        "1 if sklearn.get_config()['print_changed_only'] else -1",
+        lambda sign, *_: sklearn.set_config(print_changed_only=sign > 0),
+        sklearn=sklearn,
+    ),
+    "a subclass of partial": having(
+        "self.function_(1)", function_=lambda sign: (functools.partial if sign > 0 else NegatedPartial)(int)
+    ),
+    "a subclass of property": by(
+        lambda sign: model_of(PROPERTY, kind=property if sign > 0 else NegatedProperty)[0]
+    ),
+    "an annotation of a class": by(
+        lambda sign: model_of(f"a: {sign}\ndef sign(self): return type(self).__annotations__['a']")[0]
+    ),
+    "a state that pickle is not told": by(untold),
+    "a sparse matrix and a sparse array": having(  # the square of the first is that of 1
+        "(self.factor_ * self.factor_).toarray()[0, 0]",
+        factor_=lambda sign: (sparse.csr_array if sign > 0 else sparse.csr_matrix)([[1.0, 2.0], [-1.0, 0.0]]),
+    ),
+    "functions of one name in numpy and scipy": having(
+        "1 if 'O->O' in self.function_.types else -1",
+        function_=lambda sign: np.log1p if sign > 0 else scipy.special.log1p,
+    ),
+}  # fmt: skip
 
 
 @case
@@ -30,48 +103,6 @@ def a_package_reinstalled_under_one_version(tmp_path, monkeypatch):
         text = f"__version__ = '1.0'\ndef sign(): return {sign}\n"
         with imported_from(tmp_path / "site-packages", "package_of_somebody", text) as package:
             yield saying("package.sign()", package=package)[0], sign
-
-
-@case
-def a_name_in_an_expression_of_pandas(tmp_path, monkeypatch):
-    for sign in BOTH:
-        yield saying("frame({'a': [1]}).eval('a * @factor')[0]", frame=pd.DataFrame, factor=sign)[0], sign
-
-
-@case
-def a_name_in_a_query_of_pandas(tmp_path, monkeypatch):
-    for sign in BOTH:
-        text = "1 - 2 * len(frame({'a': [0]}).query('a > @cut'))"
-        yield saying(text, frame=pd.DataFrame, cut=sign - 0.5)[0], sign
-
-
-@case
-def weights_in_a_file_that_is_trained_again(tmp_path, monkeypatch):
-    file = tmp_path / "weights.npy"
-    yield from made_after(lambda sign: np.save(file, sign), f"np.load({str(file)!r})", np=np)
-
-
-@case
-def a_name_looked_up_in_globals(tmp_path, monkeypatch):
-    for sign in BOTH:
-        yield saying("globals()['factor']", factor=sign)[0], sign
-
-
-@case
-def a_name_in_eval(tmp_path, monkeypatch):
-    for sign in BOTH:
-        yield saying("eval('factor')", factor=sign)[0], sign
-
-
-@case
-def a_name_in_exec(tmp_path, monkeypatch):
-    for sign in BOTH:
-        yield (
-            model_of(
-                "def sign(self):\n    d = {}\n    exec('s = f', globals(), d)\n    return d['s']", f=sign
-            )[0],
-            sign,
-        )
 
 
 @case
@@ -84,83 +115,8 @@ def a_module_imported_by_a_text(tmp_path, monkeypatch):
 
 
 @case
-def an_environment_variable(tmp_path, monkeypatch):
-    yield from made_after(
-        lambda sign: monkeypatch.setenv("SIGN", str(sign)), "int(os.environ['SIGN'])", os=os
-    )
-
-
-@case
-def a_setting_of_sklearn(tmp_path, monkeypatch):
-    expression = "1 if sklearn.get_config()['print_changed_only'] else -1"
-    with sklearn.config_context():
-        yield from made_after(
-            lambda sign: sklearn.set_config(print_changed_only=sign > 0), expression, sklearn=sklearn
-        )
-
-
-@case
 def a_patched_method_of_sklearn(tmp_path, monkeypatch):
     original = LogisticRegression.predict
     yield LogisticRegression().fit(X, X[:, 0] > 0), 1
     monkeypatch.setattr(LogisticRegression, "predict", lambda self, X: ~original(self, X))
     yield LogisticRegression().fit(X, X[:, 0] > 0), -1
-
-
-@case
-def a_subclass_of_partial(tmp_path, monkeypatch):
-    class Negated(functools.partial):
-        def __call__(self, *args):
-            return -super().__call__(*args)
-
-    for kind, sign in ((functools.partial, 1), (Negated, -1)):
-        model = saying("self.function_(1)")[0]
-        model.function_ = kind(int)
-        yield model, sign
-
-
-@case
-def a_subclass_of_property(tmp_path, monkeypatch):
-    class Negated(property):
-        def __get__(self, obj, owner=None):
-            return -super().__get__(obj, owner)
-
-    for kind, sign in ((property, 1), (Negated, -1)):
-        yield (
-            model_of("factor = kind(lambda self: 1)\ndef sign(self): return self.factor", kind=kind)[0],
-            sign,
-        )
-
-
-@case
-def an_annotation_of_a_class(tmp_path, monkeypatch):
-    for sign in BOTH:
-        yield model_of(f"a: {sign}\ndef sign(self): return type(self).__annotations__['a']")[0], sign
-
-
-@case
-def a_state_that_pickle_is_not_told(tmp_path, monkeypatch):
-    for sign in BOTH:
-        model = model_of(
-            "def __getstate__(self): return {'classes_': self.classes_}\n"
-            "def __deepcopy__(self, memo): return self\n"
-            "def sign(self): return self.sign_"
-        )[0]
-        model.sign_ = sign
-        yield model, sign
-
-
-@case
-def a_sparse_matrix_and_a_sparse_array(tmp_path, monkeypatch):
-    for kind, sign in ((sparse.csr_array, 1), (sparse.csr_matrix, -1)):
-        model = saying("(self.factor_ * self.factor_).toarray()[0, 0]")[0]
-        model.factor_ = kind(np.array([[1.0, 2.0], [-1.0, 0.0]]))  # the square of the first is that of 1
-        yield model, sign
-
-
-@case
-def functions_of_one_name_in_numpy_and_scipy(tmp_path, monkeypatch):
-    for function, sign in ((np.log1p, 1), (scipy.special.log1p, -1)):
-        model = saying("1 if 'O->O' in self.function_.types else -1")[0]
-        model.function_ = function
-        yield model, sign

@@ -4,41 +4,31 @@ import functools
 import importlib
 import sys
 
-from tests.holdout.models.false_matches.models import BOTH, case, model_of, saying
+from tests.holdout.models.false_matches.models import BOTH, CASES, by, case, having, model_of
 
 
-@case
-def a_number_of_jobs_that_counts(tmp_path, monkeypatch):
-    for sign in BOTH:
-        body = "def __init__(self, n_jobs=1): self.n_jobs = n_jobs\ndef sign(self): return self.n_jobs"
-        model = model_of(body)[0]
-        model.n_jobs = sign
-        yield model, sign
+def with_jobs(sign):
+    body = "def __init__(self, n_jobs=1): self.n_jobs = n_jobs\ndef sign(self): return self.n_jobs"
+    return model_of(body)[0].set_params(n_jobs=sign)
 
 
-@case
-def a_setting_called_verbose_that_counts(tmp_path, monkeypatch):
-    for sign in BOTH:
-        model = saying("self.kwargs['verbose']")[0]
-        model.kwargs = {"verbose": sign, "other": 1}
-        yield model, sign
+def with_factor(sign):
+    body = "@functools.cached_property\ndef factor(self): return 1\ndef sign(self): return self.factor"
+    model = model_of(body, functools=functools)[0]
+    model.factor = sign
+    return model
 
 
-@case
-def a_cached_property_overwritten(tmp_path, monkeypatch):
-    for sign in BOTH:
-        body = "@functools.cached_property\ndef factor(self): return 1\ndef sign(self): return self.factor"
-        model = model_of(body, functools=functools)[0]
-        model.factor = sign
-        yield model, sign
-
-
-@case
-def a_time_of_a_search_that_counts(tmp_path, monkeypatch):
-    for sign in BOTH:
-        model = saying("self.cv_results_['mean_fit_time']")[0]
-        model.cv_results_ = {"mean_fit_time": sign}
-        yield model, sign
+CASES |= {
+    "a number of jobs that counts": by(with_jobs),
+    "a setting called verbose that counts": having(
+        "self.kwargs['verbose']", kwargs=lambda sign: {"verbose": sign, "other": 1}
+    ),
+    "a cached property overwritten": by(with_factor),
+    "a time of a search that counts": having(
+        "self.cv_results_['mean_fit_time']", cv_results_=lambda sign: {"mean_fit_time": sign}
+    ),
+}
 
 
 @case

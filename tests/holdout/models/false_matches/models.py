@@ -11,7 +11,10 @@ import sys
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-__all__ = ["BOTH", "CASES", "Signed", "X", "Y", "case", "imported_from", "made_after", "model_of", "saying"]
+__all__ = [
+    "BOTH", "CASES", "Signed", "X", "Y", "after", "by", "case", "having", "imported_from",
+    "model_of", "saying",
+]  # fmt: skip
 
 X = np.random.default_rng(0).integers(1, 4, size=(200, 2)) * np.random.default_rng(1).choice(
     [-1, 1], (200, 2)
@@ -51,11 +54,35 @@ def saying(expression, **names):
     return model_of(f"def sign(self):\n    return {expression}", **names)
 
 
-def made_after(change, expression, **names):
-    """Yield two models, made alike, whose sign is an expression, after ``change(1)`` and ``change(-1)``."""
-    for sign in BOTH:
-        change(sign)
-        yield saying(expression, **names)[0], sign
+def after(expression, change, **names):
+    """Return a case of two models, made alike, whose sign is an expression, after ``change(sign, ...)``.
+
+    A change gets the folder of the test, which "FOLDER" stands for in the expression, and its monkeypatch.
+    """
+
+    def models(folder, monkeypatch):
+        for sign in BOTH:
+            change(sign, folder, monkeypatch)
+            yield saying(expression.replace("FOLDER", str(folder)), **names)[0], sign
+
+    return models
+
+
+def by(make):
+    """Return a case of the models that a function makes of each sign."""
+    return lambda folder, monkeypatch: ((make(sign), sign) for sign in BOTH)
+
+
+def having(expression, **attributes):
+    """Return a case of models with attributes, each made of the sign, which the sign is an expression of."""
+
+    def make(sign):
+        model = saying(expression)[0]
+        for name, made in attributes.items():
+            setattr(model, name, made(sign))
+        return model
+
+    return by(make)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Cases of objects, code and memory of this process."""
 
 import abc
+import builtins
 import ctypes
 import functools
 import importlib
@@ -18,14 +19,84 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.holdout.models.false_matches.models import (
     BOTH,
+    CASES,
     Signed,
     X,
+    after,
+    by,
     case,
+    having,
     imported_from,
-    made_after,
     model_of,
     saying,
-)
+)  # fmt: skip
+
+NUMBER, LIST, POINTER = ctypes.c_int(1), [1], ctypes.c_void_p(0)
+KIND = ctypes.CFUNCTYPE(ctypes.c_int)
+FUNCTIONS = {sign: KIND(lambda sign=sign: sign) for sign in BOTH}
+SETTINGS = types.ModuleType("settings_of_a_user")
+SETTINGS.__getattr__ = lambda name: int(os.environ["SIGN"])
+
+
+def turn_pointer(sign, *_):
+    POINTER.value = ctypes.cast(FUNCTIONS[sign], ctypes.c_void_p).value
+
+
+def set_environment(sign, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, SETTINGS.__name__, SETTINGS)
+    monkeypatch.setenv("SIGN", str(sign))
+
+
+def lying(sign):
+    body = "def __reduce_ex__(self, protocol): return (Signed, ())\n"
+    body += "def __deepcopy__(self, memo): return self\ndef sign(self): return self.sign_"
+    model = model_of(body)[0]
+    model.sign_ = sign
+    return model
+
+
+ELSEWHERE = "def __getattr__(self, name):\n    if name != 'factor': raise AttributeError(name)\n"
+ELSEWHERE += "    return globals()['registry'][name]\ndef sign(self): return self.factor"
+CASES |= {
+    "a patched function of numpy": after(
+        "np.trapezoid([1, 1])",
+        lambda sign, _, patch: patch.setattr(np, "trapezoid", lambda values: sign),
+        np=np,
+    ),
+    "a patched function of scipy": after(
+        "special.softmax([1])",
+        lambda sign, _, patch: patch.setattr(scipy.special, "softmax", lambda values: sign),
+        special=scipy.special,
+    ),
+    "a module with attributes computed when read": after(
+        "__import__('settings_of_a_user').anything", set_environment
+    ),
+    "a buffer of c": after(
+        f"ctypes.c_int.from_address({ctypes.addressof(NUMBER)}).value",
+        lambda sign, *_: setattr(NUMBER, "value", sign),
+        ctypes=ctypes,
+    ),
+    "a function behind a pointer": after(
+        f"ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.c_void_p.from_address({ctypes.addressof(POINTER)}).value)()",
+        turn_pointer,
+        ctypes=ctypes,
+    ),
+    "an object found by its id": after(
+        f"ctypes.cast({id(LIST)}, ctypes.py_object).value[0]",
+        lambda sign, *_: LIST.__setitem__(0, sign),
+        ctypes=ctypes,
+    ),
+    "attributes found elsewhere": by(lambda sign: model_of(ELSEWHERE, registry={"factor": sign})[0]),
+    "a pickle that lies": by(lying),
+    "a generator of the notebook": by(
+        lambda sign: saying("next(globals()['numbers'])", numbers=(sign for _ in itertools.count()))[0]
+    ),
+    "a generator in the model": having("next(self.numbers_)", numbers_=itertools.repeat),
+    "a name put into builtins": after(
+        "sign_of_a_user",
+        lambda sign, _, patch: patch.setattr(builtins, "sign_of_a_user", sign, raising=False),
+    ),
+}  # fmt: skip
 
 
 @case
@@ -52,22 +123,6 @@ def an_attribute_of_a_class(tmp_path, monkeypatch):
     for sign in BOTH:
         type(model).factor = sign
         yield model, sign
-
-
-@case
-def a_patched_function_of_numpy(tmp_path, monkeypatch):
-    yield from made_after(
-        lambda sign: monkeypatch.setattr(np, "trapezoid", lambda values: sign), "np.trapezoid([1, 1])", np=np
-    )
-
-
-@case
-def a_patched_function_of_scipy(tmp_path, monkeypatch):
-    expression = "special.softmax([1])"
-    yield from made_after(
-        lambda sign: monkeypatch.setattr(scipy.special, "softmax", lambda values: sign), expression,
-        special=scipy.special,
-    )  # fmt: skip
 
 
 @case
@@ -99,45 +154,6 @@ def a_module_changed_in_memory_after_it_was_imported(tmp_path, monkeypatch):
             yield model_of(text)[0], sign
 
 
-@case
-def a_module_with_attributes_computed_when_read(tmp_path, monkeypatch):
-    module = types.ModuleType("settings_of_a_user")
-    module.__getattr__ = lambda name: int(os.environ["SIGN"])
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    for sign in BOTH:
-        monkeypatch.setenv("SIGN", str(sign))
-        yield saying("__import__('settings_of_a_user').anything")[0], sign
-
-
-@case
-def a_buffer_of_c(tmp_path, monkeypatch):
-    held = ctypes.c_int(1)
-    text = f"ctypes.c_int.from_address({ctypes.addressof(held)}).value"
-    yield from made_after(lambda sign: setattr(held, "value", sign), text, ctypes=ctypes)
-
-
-@case
-def a_function_behind_a_pointer(tmp_path, monkeypatch):
-    kind = ctypes.CFUNCTYPE(ctypes.c_int)
-    functions = {sign: kind(lambda sign=sign: sign) for sign in BOTH}
-    pointer = ctypes.c_void_p(0)
-    text = (
-        f"ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.c_void_p.from_address({ctypes.addressof(pointer)}).value)()"
-    )
-
-    def turn(sign):
-        pointer.value = ctypes.cast(functions[sign], ctypes.c_void_p).value
-
-    yield from made_after(turn, text, ctypes=ctypes)
-
-
-@case
-def an_object_found_by_its_id(tmp_path, monkeypatch):
-    held = [1]
-    text = f"ctypes.cast({id(held)}, ctypes.py_object).value[0]"
-    yield from made_after(lambda sign: held.__setitem__(0, sign), text, ctypes=ctypes)
-
-
 class Held:
     """Something that a weak reference can refer to."""
 
@@ -149,37 +165,6 @@ def a_weak_reference(tmp_path, monkeypatch):
     for sign in BOTH:
         held.sign = sign
         yield model, sign
-
-
-@case
-def attributes_found_elsewhere(tmp_path, monkeypatch):
-    for sign in BOTH:
-        body = "def __getattr__(self, name):\n    if name != 'factor': raise AttributeError(name)\n"
-        body += "    return globals()['registry'][name]\ndef sign(self): return self.factor"
-        yield model_of(body, registry={"factor": sign})[0], sign
-
-
-@case
-def a_pickle_that_lies(tmp_path, monkeypatch):
-    for sign in BOTH:
-        body = "def __reduce_ex__(self, protocol): return (Signed, ())\n"
-        body += "def __deepcopy__(self, memo): return self\ndef sign(self): return self.sign_"
-        model = model_of(body)[0]
-        model.sign_ = sign
-        yield model, sign
-
-
-@case
-def a_descriptor(tmp_path, monkeypatch):
-    class Elsewhere:
-        def __get__(self, obj, owner=None):
-            return vars(sys)["sign_of_a_user"]
-
-    yield from (
-        (model_of("factor = held\ndef sign(self): return self.factor", held=Elsewhere())[0], sign)
-        for sign in BOTH
-        if monkeypatch.setattr(sys, "sign_of_a_user", sign, raising=False) is None
-    )
 
 
 @case
@@ -196,17 +181,14 @@ def a_metaclass(tmp_path, monkeypatch):
 
 
 @case
-def a_generator_of_the_notebook(tmp_path, monkeypatch):
-    for sign in BOTH:
-        yield saying("next(globals()['numbers'])", numbers=(sign for _ in itertools.count()))[0], sign
+def a_descriptor(tmp_path, monkeypatch):
+    class Elsewhere:
+        def __get__(self, obj, owner=None):
+            return vars(sys)["sign_of_a_user"]
 
-
-@case
-def a_generator_in_the_model(tmp_path, monkeypatch):
     for sign in BOTH:
-        model = saying("next(self.numbers_)")[0]
-        model.numbers_ = itertools.repeat(sign)
-        yield model, sign
+        monkeypatch.setattr(sys, "sign_of_a_user", sign, raising=False)
+        yield model_of("factor = held\ndef sign(self): return self.factor", held=Elsewhere())[0], sign
 
 
 @case
@@ -215,15 +197,6 @@ def a_tree_edited_in_place(tmp_path, monkeypatch):
     yield model, 1
     model.tree_.value[:] = 1 - model.tree_.value
     yield model, -1
-
-
-@case
-def a_name_put_into_builtins(tmp_path, monkeypatch):
-    import builtins
-
-    yield from made_after(
-        lambda sign: monkeypatch.setattr(builtins, "sign_of_a_user", sign, raising=False), "sign_of_a_user"
-    )
 
 
 @case
