@@ -1,4 +1,6 @@
-"""What a user sees beside answers, and whose session this is; of the standard library only, and little of it.
+"""What a user sees beside answers, and whose session this is.
+
+Only a little of the standard library is imported.
 
 *Warnings of one thread kept quiet* (`muted`), without the filters of the process. ``warnings.catch_warnings``
 puts the filters of the whole process aside and puts them back later. Two threads that do so by turns undo
@@ -14,8 +16,8 @@ stands there that drops some and hands on the others. Dropped is what comes
   from the same thread later, too, as long as any block runs. A thread that enters a block itself is heard.
 
 What a block records of its own warnings by ``catch_warnings(record=True)`` it gets: what it does may depend
-on them. A thread that existed before is not known to work for a block: a pool of threads that a model set up
-earlier is heard. A filter that turns warnings into errors still does so: the error is raised where the
+on them. Whether a thread that existed before works for a block, nothing shows: a pool of threads that a model
+set up earlier is heard. A filter that turns warnings into errors still does so: the error is raised where the
 warning was. Processes that a block starts by loky or spawn have filters of their own and write to standard
 error.
 
@@ -30,8 +32,8 @@ notebook only: in a log it would be noise, so there, and without tqdm, lines are
 *The session* (`session_folder`) is an interpreter and its children, which share the temporary ledgers in a
 folder, named in the environment. The name is set when the package is imported, before any worker is started,
 so that workers inherit it: a search that they build themselves goes on paying from the same budget. A worker
-that was started before the import cannot know the name, and passes on that there is none. Every import of the
-package runs this.
+that was started before the import does not have the name, and passes on that there is none. Every import of
+the package runs this.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ _given: set[tuple[str, ...]] = set()  # what was warned of once
 
 
 def is_called_by_function(package: str, names: frozenset[str]) -> bool:
-    """Return whether a function of one of these names, in a package or one in it, is among the callers.
+    """Return whether a function of one of these names is among the callers.
+
+    It belongs to a package, or to a package within it.
 
     Examples
     --------
@@ -83,7 +87,7 @@ def is_called_by_function(package: str, names: frozenset[str]) -> bool:
 
 @contextlib.contextmanager
 def muted() -> Iterator[None]:
-    """Drop what this thread warns of within the block, and what threads do that come up meanwhile.
+    """Drop the warnings of this thread within the block, and of threads begun meanwhile.
 
     No filter is changed, and nothing of this stays when the last block has ended. A block may be entered
     within another one and in several threads at once.
@@ -132,18 +136,18 @@ def warn_user(text: str, *, once: tuple[str, ...] | None = None) -> None:
     """
     if once in _given:
         return
-    warnings.warn(text, UserWarning, stacklevel=_level_of_caller())
+    warnings.warn(text, UserWarning, stacklevel=_stacklevel())
     if once is not None:
         _given.add(once)
 
 
-def _level_of_caller() -> int:
-    """Return the ``stacklevel``, for whoever calls this, of the first frame outside of the package."""
+def _stacklevel() -> int:
+    """Return the ``stacklevel``, for the caller, of the first frame outside of the package."""
     package = __name__.partition(".")[0]
-    level, frame = 0, inspect.currentframe()
+    depth, frame = 0, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
-        level, frame = level + 1, frame.f_back
-    return level
+        depth, frame = depth + 1, frame.f_back
+    return depth
 
 
 def tell(text: str, verbose: int) -> None:
@@ -160,7 +164,7 @@ def tell(text: str, verbose: int) -> None:
 
 
 def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
-    """Yield the items, with a bar where somebody can see it, else with a line each.
+    """Yield the items, with a bar in a terminal or notebook, else with a line each.
 
     Parameters
     ----------
@@ -202,7 +206,7 @@ def _is_watched() -> bool:
 def session_folder() -> str | None:
     """Return the folder of this session's temporary ledgers; whoever needs it makes it.
 
-    None in a worker that does not know it. ValueError if the environment names none of this package's.
+    None in a worker that has not inherited it. ValueError if the environment names none of this package's.
     """
     if _folder == _UNKNOWN:
         return None
@@ -218,7 +222,7 @@ def began_here() -> bool:
 
 
 def has_ended() -> bool:
-    """Return whether the interpreter that began the session is known to have ended."""
+    """Return whether the interpreter that began the session has ended, for certain."""
     found = _NAME.fullmatch(os.path.basename(_folder))
     if found is None or os.name != "posix":
         return False
@@ -294,7 +298,7 @@ class _Blocks:
         self._hook = self._before = None
 
     def _holds_inside(self, log: list[Any]) -> bool:
-        """Return whether a function of this thread holds a list, from the one that warns out to the block."""
+        """Return whether a function between the warning and the block holds this list."""
         with self._lock:
             ends = [place for place in self._places.values() if place is not None]
         for frame in _frames():
@@ -317,7 +321,10 @@ class _Blocks:
 
 
 def _forget(message: Any) -> None:
-    """Take a dropped warning off the lists of those shown, which hold its text and would silence it later."""
+    """Take a dropped warning off the lists of those shown.
+
+    They would silence it later.
+    """
     category = message.category
     places = vars(sys), *(frame.f_globals for frame in _frames())
     registries = [place.get("__warningregistry__") for place in places]

@@ -17,14 +17,14 @@ from sklearn_ada._validation import checked
 NONE = 1e9
 """A half-width where there is none: the simplex search subtracts values, so it cannot be infinite."""
 
-_NEAR = 1e-8  # share of a bracket around Brent's root within which every middle is looked at
+_NEAR = 1e-8  # part of a bracket around Brent's root within which every middle is looked at
 
 
 def root(function: Callable[[float], float], low: float, high: float, *, xtol: float, rtol: float) -> float:
-    """Return where a function that changes its sign from ``low`` to ``high`` is 0, by Brent's method.
+    """Return where a function is 0, by Brent's method.
 
-    Within ``xtol + rtol * |root|`` of it, on either side: who needs a side moves the root by more than that,
-    or calls `enclosed_root`.
+    It changes its sign from ``low`` to ``high``. The result is within ``xtol + rtol * |root|`` of it, on
+    either side: who needs a side moves the root by more than that, or calls `enclosed_root`.
 
     Examples
     --------
@@ -37,10 +37,12 @@ def root(function: Callable[[float], float], low: float, high: float, *, xtol: f
 def enclosed_root(
     function: Callable[[float], float], low: float, high: float, *, rising: bool = True, halvings: int = 50
 ) -> tuple[float, float]:
-    """Return the two ends between which a monotone function becomes positive (or, falling, stops being so).
+    """Return two ends between which a monotone function changes its sign.
+
+    It becomes positive there or, falling, stops being positive.
 
     The ends are those that halving the bracket so many times leads to, whatever root-finder is installed:
-    Brent's method only tells on which side the middles are that are further from its root than 1e-8 of the
+    Brent's method only decides on which side the middles are that are further from its root than 1e-8 of the
     bracket, where rounding errors must not decide the sign. The end that errs to the safe side is the
     one to use. The function was positive at one of them and not at the other, as computed, unless the end
     is one of the bracket's, at which it is never called.
@@ -184,7 +186,7 @@ def simplex_minimum(
 
 
 def _near(function: Callable[[float], float], low: float, high: float, halvings: int) -> float:
-    """Return about where the function crosses 0, or NaN if that cannot be told."""
+    """Return about where the function crosses 0, or NaN where nothing shows it."""
     step = (high - low) * 0.5**halvings
     first, last = low + step, high - step
     signs = [function(end) > 0.0 for end in (first, last)]

@@ -57,7 +57,7 @@ def check_real(
 def check_integer(
     value: object, name: str, owner: str, *, low: int = 1, high: int | None = None, fix: str = ""
 ) -> int:
-    """Return ``value`` as an int of at least ``low`` and at most ``high``, or raise ValueError."""
+    """Return ``value`` as an int between ``low`` and ``high``, or raise ValueError."""
     # An abstract class is slow to ask, and a sealed answer checks some hundred and fifty numbers.
     if type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool)):
         number = int(value)
@@ -103,7 +103,10 @@ def integer(low: int = 1, high: int | None = None, *, fix: str = "") -> Callable
 
 
 def option(options: Collection[str], otherwise: Check | None = None) -> Check:
-    """Return the check that a value is one of these words or, if it is no word, what ``otherwise`` takes."""
+    """Return the check that a value is one of these words.
+
+    What is no word is left to the check ``otherwise``, if there is one.
+    """
 
     def check(value: Any, name: str, owner: str) -> Any:
         if otherwise is not None and not isinstance(value, str):
@@ -130,7 +133,7 @@ def or_none(check: Check) -> Check:
 
 
 def tuple_of(kind: type | tuple[type, ...], expected: str, *, empty: bool = False) -> Check:
-    """Return the check that a value is a tuple of these, which may be empty only where that is allowed."""
+    """Return the check that a value is a tuple of these, empty only if ``empty``."""
 
     def check(value: Any, name: str, owner: str) -> Any:
         if isinstance(value, tuple) and (empty or value) and all(isinstance(x, kind) for x in value):
@@ -176,10 +179,10 @@ def as_check(check: Check | str) -> Check:
 
 
 def checked(owner: str = "", /, **checks: Check | str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Check the named arguments of each call, in this order, and pass on what the checks return.
+    """Check the named arguments of each call, and pass on what the checks return.
 
-    A check is a function, or a range as a text (`as_check`). Errors name the function, or the class whose
-    method it is, or ``owner``. Defaults are not checked.
+    They are checked in the order given. A check is a function, or a range as a text (`as_check`). Errors name
+    the function, or the class whose method it is, or ``owner``. Defaults are not checked.
 
     Examples
     --------
@@ -229,7 +232,7 @@ def plain(function: Callable[P, R]) -> Callable[P, R]:
     >>> plain(rest)(0.25)
     0.75
     """
-    unchecked: Callable[P, R] = getattr(function, "__wrapped__")  # noqa: B009 -- which types do not know
+    unchecked: Callable[P, R] = getattr(function, "__wrapped__")  # noqa: B009 -- an attribute that the type lacks
     return unchecked
 
 
@@ -273,18 +276,20 @@ LN_2 = math.log(2.0)
 """Half a failure probability is this much less in logarithms."""
 
 OUTWARDS = 1e-12
-"""By how much, as a share, the ends of intervals are moved outwards against rounding errors."""
+"""By how much, as a part, the ends of intervals are moved outwards against rounding errors."""
 
 
-def percent(share: float) -> str:
-    """Return a share in percent, with all its digits: a confidence of 0.999 must not be shown as 100%.
+def percent(part: float) -> str:
+    """Return a number in percent, with all its digits.
+
+    A confidence of 0.999999999 must not be shown as 100%.
 
     Examples
     --------
     >>> percent(0.95), percent(0.975), percent(0.999999999)
     ('95%', '97.5%', '99.9999999%')
     """
-    return f"{100.0 * share:.12g}%"
+    return f"{100.0 * part:.12g}%"
 
 
 def counted(count: int, noun: str) -> str:

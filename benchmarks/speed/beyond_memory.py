@@ -124,7 +124,7 @@ def _certified(y: Any, said: Any, blocks: int) -> dict[str, Any]:
     rows = np.zeros((len(asked), 0))
     holdout = Holdout(rows, y, class_mix="priced", ledger=":memory:", random_state=0)
     if blocks:
-        for column in (asked.known_outputs, holdout._session.data.labels):
+        for column in (asked.given_outputs, holdout._session.data.labels):
             column.block_rows = -(-len(asked) // blocks)
     answer = holdout.certify(asked, scoring="accuracy", guess=0.9)
     seconds = time.perf_counter() - start

@@ -22,7 +22,7 @@ from sklearn_ada import Holdout
 from sklearn_ada.accounting.events import event_from_dict
 from sklearn_ada.holdout.records import EVERY, CheckpointRecord
 from sklearn_ada.ledger import canonical_json
-from sklearn_ada.ledger.hash_chain import Row, next_row
+from sklearn_ada.ledger.hash_chain import StoredRecord, next_stored
 
 N_ROWS = 1_000
 N_PROCESSES = 8
@@ -109,17 +109,17 @@ def long_ledger(path: Path, seed: int, n_records: int) -> Path:
     connection.catch_up()
     (seq, digest), state = connection.reached, connection.state
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[StoredRecord]:
         nonlocal seq, digest
         for number in range(n_records - seq):
             charged = {**body, "price": state.account.price(event), "subject": f"{number:064x}"}
-            row = next_row(seq, digest, f"{number:064d}", charged)
+            row = next_stored(seq, digest, f"{number:064d}", charged)
             state.advance(charged)
             seq, digest = row.seq, row.hash
             yield row
             if seq % EVERY == 0:
                 checkpoint = CheckpointRecord.of(state).to_dict()
-                row = next_row(seq, digest, f"checkpoint {seq}", checkpoint)
+                row = next_stored(seq, digest, f"checkpoint {seq}", checkpoint)
                 state.advance(checkpoint)
                 seq, digest = row.seq, row.hash
                 yield row

@@ -1,4 +1,4 @@
-"""Read columns of more rows than fit into memory, a block of rows at a time.
+"""Read columns of more rows than fit into memory, block by block.
 
 A column has one number for each row and lies in an array, in a memory-mapped file or in the chunks of a
 Dask array or series. Whatever is asked of it is one pass over its blocks. Counts add up in any order, and a
@@ -40,7 +40,7 @@ _PATIENCE = 2.0  # seconds, after which it is looked whether a worker is still t
 
 
 class UnreadableRowsError(RuntimeError):
-    """Rows that lie elsewhere could not be read to the end, or are not those that were first read.
+    """Rows that lie elsewhere could not be read to the end, or have changed.
 
     Noticed before the look at the holdout, nothing is charged. In the middle of a look it is recorded and
     paid for as a failure, as all that is raised there.
@@ -71,7 +71,8 @@ class Column:
     block_rows : int, default=2**17
         How many rows are read at a time, within a chunk of Dask.
     stamp : tuple or None, default=None
-        What told the file of the rows from a changed one when they were first seen; None looks at it now.
+        What distinguishes the file of the rows, as it was first read, from a changed one; None looks at it
+        now.
 
     Examples
     --------
@@ -220,7 +221,9 @@ def as_column(values: Column | Array) -> Column:
 
 
 def over_blocks(function: Callable[..., Any], *columns: Column) -> list[Any]:
-    """Return what a function makes of each block of rows of some columns of one length.
+    """Return what a function makes of each block of rows.
+
+    Several columns of one length are read side by side.
 
     Examples
     --------
@@ -252,13 +255,19 @@ def release(rows: Any) -> None:
 
 
 def scratch(n: int, dtype: np.dtype[Any]) -> Array:
-    """Return room for a column in a temporary file, which is removed when nothing refers to it."""
+    """Return room for a column in a temporary file.
+
+    The file is removed when nothing refers to it.
+    """
     with tempfile.TemporaryFile() as file:
         return np.memmap(file, dtype=dtype, mode="w+", shape=(n,))
 
 
 def _root_of(values: Any) -> Any:
-    """Return the memory map that values are rows of, None for others and for those with unsaved changes."""
+    """Return the memory map that values are rows of, if any.
+
+    None for a map with unsaved changes.
+    """
     while isinstance(values, np.memmap) and isinstance(values.base, np.memmap):
         values = values.base
     if not isinstance(values, np.memmap) or not isinstance(values.base, mmap.mmap):
@@ -271,7 +280,7 @@ def _address(values: Array) -> int:
 
 
 def _file_of(values: Any) -> dict[str, Any] | None:
-    """Return where the rows of a memory map lie, as `numpy.memmap` takes it, None for others."""
+    """Return where the rows of a memory map lie, as `numpy.memmap` takes it."""
     root = _root_of(values)
     if root is None or root.filename is None or not values.flags.c_contiguous:
         return None
@@ -280,7 +289,10 @@ def _file_of(values: Any) -> dict[str, Any] | None:
 
 
 def _stamp_of(values: Any) -> tuple[int, ...] | None:
-    """Return what changes when the file of a memory map does, (-1,) if it is gone; None without a file."""
+    """Return what changes when the file of a memory map does.
+
+    (-1,) if the file is gone; None without a file.
+    """
     root = _root_of(values)
     if root is None or root.filename is None:
         return None

@@ -2,7 +2,7 @@
 
 Labels held as objects, such as a column of a mixed frame, are read as the numbers or the text that they
 are, whoever gives them: the rows of a holdout, guess rows, or a model. Rows are whatever scikit-learn
-accepts as X. `Units` are what counts together, and how much each record counts. Messages name shapes and
+accepts as X. `Units` are what counts together, and how much each row counts. Messages name shapes and
 types, never values of the rows.
 """
 
@@ -67,7 +67,7 @@ def check_labels(y: Any, owner: str = "Holdout") -> Array:
 
 
 def of_one_type(values: Array, name: str, owner: str) -> Array:
-    """Return values held as objects as an array of numbers or of text, so that classes are seen as classes.
+    """Return values held as objects as an array of numbers or of text.
 
     Arrays of another type are returned as they are.
 
@@ -140,7 +140,7 @@ def pieces(values: Array) -> Iterator[Array]:
 
 
 def n_rows(X: Any) -> int:
-    """Return the number of rows of an array, a frame, a sparse matrix or a list."""
+    """Return the number of rows of any container of rows."""
     shape = getattr(X, "shape", None)
     return int(shape[0]) if shape else len(X)
 
@@ -186,7 +186,7 @@ def guarded(X: Any) -> Any:
 
 
 def stack_rows(X: Any, more: Any) -> Any:
-    """Return the rows of X with those of ``more`` below them, in a container like that of X.
+    """Return the rows of X with those of ``more`` below, in a container like X.
 
     Raises
     ------
@@ -215,16 +215,18 @@ def stack_rows(X: Any, more: Any) -> Any:
 
 
 class Units:
-    """The independent units of a holdout (its records, or groups of them) and the weights of its records.
+    """The independent units of a holdout, and the weights of its rows.
+
+    Units are rows, or groups of them.
 
     Parameters
     ----------
     n : int
-        Number of records.
+        Number of rows.
     sample_weight : array-like of shape (n,) or None
-        Non-negative; None counts every record once.
+        Non-negative; None counts every row once.
     groups : array-like of shape (n,) or None
-        Records of one group are one unit; None makes each record a unit.
+        Rows of one group are one unit; None makes each row a unit.
     weight_bound : float or None
         Largest total weight that any unit of the population can have.
 
@@ -245,37 +247,37 @@ class Units:
             fix = "It must be known without the holdout."
             raise bad_parameter("weight_bound", "Holdout", wanted, weight_bound, fix)
 
-    def totals(self, per_record: NDArray[np.float64]) -> NDArray[np.float64]:
+    def totals(self, per_row: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what each unit has in all."""
-        return np.bincount(self.unit, weights=per_record, minlength=self.n_units).astype(np.float64)
+        return np.bincount(self.unit, weights=per_row, minlength=self.n_units).astype(np.float64)
 
     @cached_property
     def bucket(self) -> int:
-        """The mean weight as a share of the bound, on a logarithmic scale: what `mean_share` tells of it."""
+        """The mean weight as a part of the bound, on a logarithmic scale; see `mean_share`."""
         assert self.bound is not None
         return math.ceil(-math.log(self.weight.sum() / self.n_units / self.bound) / math.log(_GROWTH) - 1e-9)
 
     @property
     def mean_share(self) -> float:
-        """The mean weight of a unit as a share of the bound, rounded down."""
+        """The mean weight of a unit as a part of the bound, rounded down."""
         return float(_GROWTH ** -float(self.bucket))
 
     def size(self, shares: NDArray[np.float64]) -> float:
-        """Return how many equal records a sum with these shares of the records is worth, for Hoeffding."""
+        """Return how many equal rows a sum with these shares is worth, for Hoeffding."""
         if self.bound is not None:
             return bounded_weight_size(self.n_units, self.mean_share, 1.0)
         return kish_size(self.totals(shares))
 
-    def target(self, of_records: str) -> str:
-        """Return what is certified where, of equal and independent records, it would be ``of_records``."""
+    def target(self, target: str) -> str:
+        """Return what is certified, instead of the target for equal and independent rows."""
         if self.bound is not None:
             if not self.has_weight:
-                return of_records
-            return of_records.replace("population", "population's weighted", 1)
+                return target
+            return target.replace("population", "population's weighted", 1)
         given = [("weights", self.has_weight), ("group sizes", self.has_groups)]
         marks = " and ".join(name for name, is_given in given if is_given)
-        at = "and" if " at the " in of_records else "at the holdout's"
-        return f"{of_records} {at} {marks}"
+        at = "and" if " at the " in target else "at the holdout's"
+        return f"{target} {at} {marks}"
 
 
 def _check_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:

@@ -217,7 +217,7 @@ class _Walk:
             return self._class(obj)
         if isinstance(obj, (staticmethod, classmethod)):
             return self._tagged(kind.__name__, obj.__func__)
-        # What pickle refuses, or of which it does not tell subclasses apart.
+        # What pickle refuses, or whose subclasses it does not distinguish.
         if isinstance(obj, property):
             return self._tagged("property", kind, obj.fget, obj.fset, obj.fdel)
         if isinstance(obj, functools.cached_property):
@@ -294,7 +294,7 @@ class _Walk:
         return self._tagged("object", *parts)
 
     def _state(self, obj: Any, state: Any) -> list[Any]:
-        """Return the attributes of a pickled state sorted by name, and its other items in their order."""
+        """Return pickled attributes sorted by name, and other items in their order."""
         if not (state is None or isinstance(state, dict)):
             return [state]
         attributes = getattr(obj, "__dict__", {})
@@ -401,7 +401,9 @@ def _hash(*parts: bytes) -> bytes:
 
 
 def left_out(kind: type) -> LeftOut:
-    """Return which attributes of a class do not count, and what reads its objects if they are one piece.
+    """Return which attributes of a class do not count, and its own reader.
+
+    The reader is for objects whose state is one piece, else None.
 
     Examples
     --------
@@ -424,9 +426,9 @@ def left_out(kind: type) -> LeftOut:
 
 
 def counted_state(state: dict[Any, Any], names: frozenset[str]) -> dict[Any, Any]:
-    """Return the attributes of an object without those of the given names, nor these as keys of settings.
+    """Return the attributes of an object without those of the given names.
 
-    Nor, once it is fitted, its generators of random numbers.
+    Also without settings of these names and, once it is fitted, its generators of random numbers.
     """
     if not names:
         return state
@@ -453,7 +455,7 @@ def _of_tree_of_neighbours(tree: Any) -> list[Any]:
 
 
 def _of_kd_tree(tree: Any) -> list[Any]:
-    """Return all but the tree of Python objects that is made when it is first read."""
+    """Return all but the tree of Python objects, which is made at its first use."""
     return [tree.__getstate__(), [(k, v) for k, v in sorted(vars(tree).items()) if k != "_tree"]]
 
 
@@ -464,7 +466,10 @@ def _of_xgboost(booster: Any) -> list[Any]:
 
 
 def _of_lightgbm(booster: Any) -> list[Any]:
-    """Return the trees as text, without those lines of the settings that are left out, and how many count."""
+    """Return the trees as text, and how many count.
+
+    Lines of the settings that are left out are not in it.
+    """
     out = _LEFT_OUT[""] | _LEFT_OUT["lightgbm"]
     lines = booster.model_to_string(num_iteration=-1).split("\n")
     text = "\n".join(line for line in lines if line[1:].partition(":")[0] not in out or line[:1] != "[")
@@ -487,7 +492,7 @@ def _of_catboost(model: Any) -> list[Any]:
 def _of_torch(tensor: Any) -> list[Any]:
     """Return type, shape and numbers: no gradient, and nothing of how the numbers are stored."""
     plain = tensor.detach().cpu().contiguous().reshape(-1)
-    numbers = plain.view(sys.modules["torch"].uint8).numpy()  # NumPy does not know all of its types
+    numbers = plain.view(sys.modules["torch"].uint8).numpy()  # NumPy lacks some of its types
     return [str(tensor.dtype), tuple(tensor.shape), numbers]
 
 

@@ -1,7 +1,7 @@
-"""Tell a user's own code from that of libraries, and read what a function uses.
+"""Distinguish a user's own code from that of libraries, and read what a function uses.
 
-A module belongs to Python or to an installed library, whose version is known, or else to the user: then its
-code counts. A function uses, besides its own code, global names and modules that it imports when it is
+A module belongs to Python, or to an installed library that has a version; or else to the user: then its code
+counts. A function uses, besides its own code, global names and modules that it imports when it is
 called; code may read annotations, too. Of a model with code of the user's own, the digest may miss what its
 predictions depend on.
 """
@@ -40,7 +40,7 @@ def home_of(cls: type) -> str:
 
 
 def is_library(module: str | None) -> TypeGuard[str]:
-    """Whether a module belongs to Python, or to an installed distribution whose version is known."""
+    """Whether a module belongs to Python, or to an installed distribution with a version."""
     if not module or module == "__main__":
         return False
     path = getattr(sys.modules.get(module), "__file__", None) or ""
@@ -71,7 +71,7 @@ def resolve(module: str, qualname: str) -> Any:
 
 
 def used_by(function: types.FunctionType) -> list[Any]:
-    """Return what the global names of a function refer to, and what it imports when it is called.
+    """Return what a function refers to by global names, and what it imports when called.
 
     Nothing is imported, and a module has the same content before and after the first call imports it.
     """
@@ -111,7 +111,7 @@ def by_name(named: Mapping[str, Any]) -> list[Any]:
 
 
 def has_own_code(model: Any) -> bool:
-    """Return whether any part of a model has a class or function that is no installed library's.
+    """Return whether a model has a class or function that is no installed library's.
 
     A model that cannot be read counts as one that has. That code of a library was patched is not seen.
 
@@ -174,9 +174,9 @@ def _imports(code: types.CodeType) -> Iterator[str]:
     """Yield the modules that a function imports when it is called."""
     if _IMPORT_NAME in code.co_code[::2]:
         steps = list(dis.get_instructions(code))
-        for level, step in zip(steps, steps[2:], strict=False):
-            if step.opcode == _IMPORT_NAME:  # the two instructions before it load its level and its names
-                yield "." * level.argval + step.argval
+        for dots, step in zip(steps, steps[2:], strict=False):
+            if step.opcode == _IMPORT_NAME:  # the two instructions before it load its dots and its names
+                yield "." * dots.argval + step.argval
 
 
 def _imported(name: str, package: str, used: set[str]) -> Any:

@@ -2,7 +2,7 @@
 
 The same values have the same digest in an array, a frame or a list, and so have the same ids. An id is a
 whole number, a text, bytes or a date, and an id of one of these kinds is none of another: 1 is not "1". They
-are public: whoever knows an id knows its hash. What a ledger keeps of them is keyed with its secret.
+are public: whoever has an id can compute its hash. What a ledger keeps of them is keyed with its secret.
 
 **Training rows in the holdout**, more of them than chance allows, are a leak (`is_leak`). An alarm at any
 shared row would tell an asker whether a given row is in the holdout, and would be false for discrete data,
@@ -74,7 +74,7 @@ def id_hashes(ids: Any, owner: str, n: int | None = None, name: str = "ids") -> 
     owner : str
         Whose parameter they are.
     n : int or None, default=None
-        Number of rows, if it is known yet.
+        Number of rows, if it is given already.
     name : str, default="ids"
         Of the parameter.
 
@@ -116,7 +116,7 @@ def id_hashes(ids: Any, owner: str, n: int | None = None, name: str = "ids") -> 
 
 
 def part_of_each(hashes: NDArray[np.bytes_], seed: int | None) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for each hashed id, which depends on it and on the seed alone.
+    """Return a number in [0, 1) for each hashed id, by this id and the seed alone.
 
     Rows of which it is below a share are that share of the rows, at random. Whatever other rows there are,
     each stays where it is.
@@ -132,7 +132,9 @@ def part_of_each(hashes: NDArray[np.bytes_], seed: int | None) -> NDArray[np.flo
 
 
 def content_digest(X: Any, y: Any) -> str:
-    """Return the digest of the values of some rows and labels, whatever their container or number type.
+    """Return the digest of the values of some rows and labels.
+
+    Neither the container nor the type of numbers counts.
 
     Arrays, lists, frames and sparse matrices of the same values have the same digest; names of columns and of
     rows do not count. Exceptions: a sparse matrix with more than ``2**28`` entries, zeros included, differs
@@ -319,7 +321,7 @@ def is_leak(train_hashes: NDArray[np.uint64], holdout_hashes: NDArray[np.uint64]
 
 
 def row_hashes(X: Any) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of the content of every row, the same in every process and container.
+    """Return a 64-bit hash of every row, the same in every process and container.
 
     Examples
     --------
@@ -340,7 +342,9 @@ def row_hashes(X: Any) -> NDArray[np.uint64]:
 
 
 def ln_tail_of_cross_pairs(pairs: int, members_in_holdout: int, cross: int) -> float:
-    """Return ``ln P[C >= cross]`` for the number C of pairs with one member on each side.
+    """Return how likely so many pairs have one member on each side (a logarithm).
+
+    It is ``ln P[C >= cross]`` for the number C of such pairs.
 
     Given that ``members_in_holdout`` of the ``2 * pairs`` members, chosen at random, are in the
     holdout: ``P[C = c]`` is ``pairs! / (b! c! rest!) * 2^c / C(2 pairs, members)`` with b pairs inside.
@@ -363,7 +367,9 @@ def ln_tail_of_cross_pairs(pairs: int, members_in_holdout: int, cross: int) -> f
 
 
 def tail_of_lone_values(touched: int, lone: int, n_train: int, n_holdout: int) -> float:
-    """Return a bound, at most 1, on the probability of so many lone values (see the module) or more.
+    """Return a bound on the probability of so many lone values or more.
+
+    For lone values see the module.
 
     ``touched`` is T, the number of values that are shared or repeated within the holdout.
 

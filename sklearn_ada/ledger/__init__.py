@@ -1,6 +1,6 @@
 """The durable record of a conversation with a holdout.
 
-The ledger knows nothing of statistics. It keeps one genesis record (the whole policy), then records in the
+The ledger is independent of statistics. It keeps one genesis record (the whole policy), then records in the
 order in which they were charged, each chained to the one before. What a record means is decided by whoever
 folds them: the state of a conversation is a function of the log and nothing else.
 """

@@ -1,4 +1,4 @@
-"""The records of a ledger, each chained to the one before, and what every ledger promises about them.
+"""The records of a ledger, chained by hashes, and the promises of every ledger.
 
 A record is written as canonical JSON, chained by SHA-256 from the genesis on. The head of a ledger is a line
 of text, which a paper or a colleague can keep, as later ledgers continue it: ``COUNT-GENESIS-HASH`` is how
@@ -69,7 +69,7 @@ class Ledger(ABC, Generic[State]):
     3. One key has one record: charged again, it is returned as it was recorded and ``decide`` is not
        called.
     4. If anything goes wrong, a `LedgerError` is raised and nothing is charged. Where a connection broke
-       during the commit and nobody can be asked, the error says that it is not known; charging the same key
+       during the commit and nobody can be asked, the error says so; charging the same key
        again then returns what was recorded.
     5. Every copy of a handle leads to the same ledger. It never creates one: only `create_or_open` does. A
        handle can be pickled, or refuses it because its ledger cannot leave the process.
@@ -94,9 +94,10 @@ class Ledger(ABC, Generic[State]):
 
     @abstractmethod
     def find_each(self, keys: Sequence[str], otherwise: Callable[[State], Any] | None = None) -> list[Record]:
-        """Return the records that there are under some keys at one moment, in the order of the keys.
+        """Return the records under some keys at one moment, in the order of the keys.
 
-        If there is none of them, call ``otherwise(state)``, as `find` does.
+        Keys without a record are left out. If there is none of them, call ``otherwise(state)``, as `find`
+        does.
         """
 
     @abstractmethod
@@ -178,7 +179,7 @@ class Head:
 
 
 def parse_head(text: str) -> Head:
-    """Return the head that a text tells.
+    """Return the head that a text gives.
 
     Raises
     ------
@@ -198,7 +199,7 @@ def parse_head(text: str) -> Head:
 
 
 def head_contradiction(name: str, now: Head, kept: Head, digest: str | None) -> LedgerError | None:
-    """Return why a ledger does not continue a head that was kept, or None if it does.
+    """Return why a ledger does not continue a kept head, or None if it does.
 
     Parameters
     ----------
@@ -278,7 +279,7 @@ _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_asci
 _parse = json.JSONDecoder().raw_decode  # does not look for spaces, which no record has at its ends
 
 
-class Row(NamedTuple):
+class StoredRecord(NamedTuple):
     """One record as it is stored: its body as text, and the hash that vouches for all so far."""
 
     seq: int
@@ -288,14 +289,14 @@ class Row(NamedTuple):
     hash: str
 
 
-def genesis_row(genesis: dict[str, Any]) -> Row:
-    """Return the first row of a ledger."""
+def stored_genesis(genesis: dict[str, Any]) -> StoredRecord:
+    """Return the first record of a ledger, as it is stored."""
     text = canonical_json(genesis)
-    return Row(0, None, None, text, chain_hash("", 0, None, text))
+    return StoredRecord(0, None, None, text, chain_hash("", 0, None, text))
 
 
-def next_row(seq: int, digest: str, key: str | None, body: dict[str, Any]) -> Row:
-    """Return the row that follows row ``seq``, whose hash is ``digest``.
+def next_stored(seq: int, digest: str, key: str | None, body: dict[str, Any]) -> StoredRecord:
+    """Return the record that follows record ``seq``, whose hash is ``digest``.
 
     Raises
     ------
@@ -306,13 +307,18 @@ def next_row(seq: int, digest: str, key: str | None, body: dict[str, Any]) -> Ro
     if not isinstance(key, (str, type(None))) or not isinstance(subject, (str, type(None))):
         raise TypeError("The key and the subject of a record must be text or None.")
     text = canonical_json(body)
-    return Row(seq + 1, key, subject, text, chain_hash(digest, seq + 1, key, text))
+    return StoredRecord(seq + 1, key, subject, text, chain_hash(digest, seq + 1, key, text))
 
 
-def vouched(row: Row, before: str) -> bool:
-    """Return whether a row follows one of hash ``before``; what is not even text does not."""
-    is_text = all(isinstance(each, str) for each in (before, row.text, "" if row.key is None else row.key))
-    return is_text and chain_hash(before, row.seq, row.key, row.text) == row.hash
+def vouched(stored: StoredRecord, before: str) -> bool:
+    """Return whether a record follows one of hash ``before``.
+
+    A record whose parts are no text does not.
+    """
+    is_text = all(
+        isinstance(each, str) for each in (before, stored.text, "" if stored.key is None else stored.key)
+    )
+    return is_text and chain_hash(before, stored.seq, stored.key, stored.text) == stored.hash
 
 
 def damage(name: str, what: str) -> LedgerDamagedError:

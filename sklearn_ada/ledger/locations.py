@@ -34,7 +34,7 @@ _NETWORK_FUSE = {
 }  # fmt: skip
 # How FUSE mounts without a name of their own show that they lead to a machine: URL, host:path, //host/share.
 _ELSEWHERE = re.compile(r"\w+://|[\w.@-]+:/|//")
-_MOUNTS = "/proc/self/mounts"  # where there is none, nothing is known and nothing is refused
+_MOUNTS = "/proc/self/mounts"  # where there is no such file, nothing is refused
 
 
 def check_local(path: str) -> None:
@@ -55,7 +55,7 @@ def check_local(path: str) -> None:
 
 
 def _file_system(path: str) -> str | None:
-    """Return the type of the network file system that ``path`` is or would be on, or None."""
+    """Return the type of the network file system that a path is on, or None."""
     try:
         with open(_MOUNTS, encoding="utf-8", errors="surrogateescape") as file:
             mounts = [line.split()[:3] for line in file]
@@ -97,8 +97,8 @@ def temporary_ledger_path(fingerprint: str, kind: str = "") -> str:
     Raises
     ------
     LedgerUnavailableError
-        In a worker that does not know the session of whoever sent it its work; after the interpreter has
-        ended that began the session; or if the folder cannot be used.
+        In a worker that has not inherited the session of the process that sent it its work; after the
+        interpreter has ended that began the session; or if the folder cannot be used.
 
     Examples
     --------

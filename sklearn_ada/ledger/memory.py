@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger.hash_chain import Row, State, parse_json
+from sklearn_ada.ledger.hash_chain import State, StoredRecord, parse_json
 from sklearn_ada.ledger.transactions import PAGE, Address, Beginning, ChainedLedger, Connection
 
 _ELSEWHERE = (
@@ -19,7 +19,7 @@ _SCHEME = ":memory:"
 
 
 class MemoryLedger(ChainedLedger[State]):
-    """A ledger kept in memory, for one process and its threads (see `Ledger` for what is promised).
+    """A ledger kept in memory, for one process and its threads (see `Ledger`).
 
     Nothing outlives the process. The handle refuses to be pickled and to be used in a forked child. The
     same name leads to the same ledger for as long as the process lives.
@@ -74,14 +74,14 @@ class MemoryLedger(ChainedLedger[State]):
         return None
 
     @classmethod
-    def _begun(cls, place: str, first: Callable[[], Row], secret: bytes) -> Beginning:
+    def _begun(cls, place: str, first: Callable[[], StoredRecord], secret: bytes) -> Beginning:
         if place not in _books:
             _books[place] = _Book(secret, first())
         return Beginning(cls._genesis_at(place), _own(place).secret)
 
     @classmethod
     def _genesis_at(cls, place: str) -> dict[str, Any]:
-        return parse_json(_own(place).rows[0].text)
+        return parse_json(_own(place).all_stored[0].text)
 
     def _connect(self) -> Connection:
         return _Memory(self)
@@ -91,11 +91,11 @@ class MemoryLedger(ChainedLedger[State]):
 
 
 class _Book:
-    """The rows of one ledger and the process that they belong to."""
+    """The records of one ledger and the process that they belong to."""
 
-    def __init__(self, secret: bytes, first: Row) -> None:
+    def __init__(self, secret: bytes, first: StoredRecord) -> None:
         self.secret = secret
-        self.rows = [first]
+        self.all_stored = [first]
         self.first: dict[tuple[str, str | None], int] = {}  # by key and by subject
         self.owner = os.getpid()
 
@@ -120,40 +120,40 @@ class _Memory(Connection):
 
     def __init__(self, ledger: MemoryLedger[Any]) -> None:
         self._book = _own(ledger._address)
-        self._kept = len(self._book.rows)
+        self._kept = len(self._book.all_stored)
         super().__init__(ledger)
 
     def begin(self, write: bool) -> None:
         """Remember what to go back to."""
-        self._kept = len(self._book.rows)
-        self.head = self._kept, self._book.rows[-1].hash
+        self._kept = len(self._book.all_stored)
+        self.head = self._kept, self._book.all_stored[-1].hash
 
     def commit(self) -> None:
-        """Keep all rows."""
-        self._kept = len(self._book.rows)
+        """Keep all records."""
+        self._kept = len(self._book.all_stored)
 
     def roll_back(self) -> None:
-        """Drop the rows that were added."""
-        for row in self._book.rows[self._kept :]:
-            for column in (("key", row.key), ("subject", row.subject)):
-                if self._book.first.get(column) == row.seq:
+        """Drop the records that were added."""
+        for stored in self._book.all_stored[self._kept :]:
+            for column in (("key", stored.key), ("subject", stored.subject)):
+                if self._book.first.get(column) == stored.seq:
                     del self._book.first[column]
-        del self._book.rows[self._kept :]
+        del self._book.all_stored[self._kept :]
 
-    def page(self, first: int, last: int) -> list[Row]:
-        """Return rows in order."""
+    def page(self, first: int, last: int) -> list[StoredRecord]:
+        """Return records in order."""
         first = max(first, 0)
-        return self._book.rows[first : min(last + 1, first + PAGE)]
+        return self._book.all_stored[first : min(last + 1, first + PAGE)]
 
     def first_with(self, column: str, value: str) -> int | None:
-        """Return the first row's number."""
+        """Return the first record's number."""
         return self._book.first.get((column, value))
 
-    def add(self, row: Row) -> None:
-        """Append the row."""
-        self._book.rows.append(row)
-        for column in (("key", row.key), ("subject", row.subject)):
-            self._book.first.setdefault(column, row.seq)
+    def add(self, stored: StoredRecord) -> None:
+        """Append the record."""
+        self._book.all_stored.append(stored)
+        for column in (("key", stored.key), ("subject", stored.subject)):
+            self._book.first.setdefault(column, stored.seq)
 
     def read_secret(self) -> bytes:
         """Return the secret."""

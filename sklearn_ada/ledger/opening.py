@@ -1,4 +1,4 @@
-"""From what the user gives as ``ledger`` to the backend that keeps it."""
+"""Lead from what the user gives as ``ledger`` to the backend that keeps it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger import memory, postgresql, sqlite  # noqa: F401 - each makes its backend known
+from sklearn_ada.ledger import memory, postgresql, sqlite  # noqa: F401 - each registers its backend
 from sklearn_ada.ledger.hash_chain import Body, Ledger, Start, State
 from sklearn_ada.ledger.transactions import BACKENDS, Address, ChainedLedger
 
@@ -55,7 +55,7 @@ def ledgers_of_kind(given: Address | None, kind: str) -> list[str]:
 
 
 def is_begun(address: Address) -> bool:
-    """Return whether there is a ledger at an address of this session's, or of this process's memory."""
+    """Return whether there is a ledger at an address of this session's or process's."""
     return _backend_of(address).is_begun(address)
 
 
@@ -65,7 +65,7 @@ def is_of_session(address: Address) -> bool:
 
 
 def note_ids(address: Address, ledger: Address) -> None:
-    """Note that the rows which would have their ledger at this address are known by ids in another one."""
+    """Note another ledger, in which the rows of this address have ids."""
     _backend_of(address).note(address, ledger)
 
 
@@ -143,7 +143,10 @@ def _backend_of(address: Address) -> type[ChainedLedger[Any]]:
 
 
 def _mistaken_scheme(address: Address) -> str | None:
-    """Return how what is meant as a URL begins, and cannot be one; never the rest: it may hold a password."""
+    """Return how an address begins that is meant as a URL, and is none.
+
+    Never the rest, as it may hold a password.
+    """
     if not isinstance(address, str) or _backend_of(address).scheme:
         return None
     found = re.match(r"\s*(\w[\w+.-]*://|postgres(?:ql)?(?:\+\w*)?\s*:)", address, re.IGNORECASE)

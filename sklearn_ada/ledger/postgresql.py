@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger.hash_chain import Record, Row, State, parse_json
+from sklearn_ada.ledger.hash_chain import Record, State, StoredRecord, parse_json
 from sklearn_ada.ledger.transactions import (
     Address,
     Beginning,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SQLLedger(ChainedLedger[State]):
-    """A ledger kept in a PostgreSQL database (see `Ledger` for what is promised).
+    """A ledger kept in a PostgreSQL database (see `Ledger`).
 
     Use `create_or_open`. Two tables are made in the database's default schema; ``?book=NAME`` in the URL
     lets several holdouts share them. The handle can be pickled, and carries the URL with its password, if
@@ -54,10 +54,10 @@ class SQLLedger(ChainedLedger[State]):
         try:
             return super().charge(key, decide)
         except CommitLostError as lost:
-            row: Row = lost.args[0]
+            stored: StoredRecord = lost.args[0]
         try:
             # As the only writer, so that it waits for the end of the lost transaction.
-            found = self._transact(lambda connection: connection.row(row.seq) == row, write=True)
+            found = self._transact(lambda connection: connection.stored(stored.seq) == stored, write=True)
         except LedgerUnavailableError as error:
             raise LedgerUnavailableError(
                 f"The connection to the ledger {self.name!r} was lost while a record was being committed, "
@@ -69,7 +69,7 @@ class SQLLedger(ChainedLedger[State]):
                 f"The connection to the ledger {self.name!r} was lost before the record was committed. "
                 "Nothing was charged or answered; ask again."
             )
-        return Record(row.seq, row.key, parse_json(row.text), fresh=True)
+        return Record(stored.seq, stored.key, parse_json(stored.text), fresh=True)
 
     @classmethod
     def _place_of(cls, address: Address) -> str:
@@ -87,7 +87,7 @@ class SQLLedger(ChainedLedger[State]):
         return "another book (...?book=NAME)"
 
     @classmethod
-    def _begun(cls, place: str, first: Callable[[], Row], secret: bytes) -> Beginning:
+    def _begun(cls, place: str, first: Callable[[], StoredRecord], secret: bytes) -> Beginning:
         at = _place_at(place)
         if cls._identity_of(place) not in opened:
             at.create_book(first, secret)

@@ -1,7 +1,7 @@
 """A book in a PostgreSQL database: where it is, and a session of this process.
 
 Charges of a book are serialised by the lock on its row in the table of books, held from BEGIN to COMMIT.
-Transactions are written out, on a connection in autocommit mode, so that it is known which statement an
+Transactions are written out, on a connection in autocommit mode, so that it is clear which statement an
 error came from: one at COMMIT leaves open whether the record stands. A server that stops answering does not
 hold an asker for ever.
 """
@@ -22,7 +22,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger.hash_chain import Row, damage, parse_json
+from sklearn_ada.ledger.hash_chain import StoredRecord, damage, parse_json
 from sklearn_ada.ledger.transactions import PAGE, ChainedLedger, CommitLostError, Connection
 
 T = TypeVar("T")
@@ -114,24 +114,24 @@ class Place:
     def read_book(self) -> tuple[dict[str, Any], bytes]:
         """Return the genesis and the secret of the book, which must be there."""
         with self.connect() as db:
-            row = self._first(db)
-        if row is None:
+            found = self._first(db)
+        if found is None:
             raise self.gone()
-        return parse_json(row[0]), bytes(row[1])
+        return parse_json(found[0]), bytes(found[1])
 
-    def create_book(self, first: Callable[[], Row], secret: bytes) -> None:
+    def create_book(self, first: Callable[[], StoredRecord], secret: bytes) -> None:
         """Begin the book unless it is there; of several who try at once, one does."""
         with self.connect() as db:
             if self._first(db) is not None:
                 return
-            row = first()
+            stored = first()
             db.exec_driver_sql("BEGIN")
             db.execute(sa.select(sa.func.pg_advisory_xact_lock(_BOTH_CREATE)))
             _tables.create_all(db)
             if self._first(db) is None:
-                head = {"book": self.book, "secret": secret, "count": 1, "hash": row.hash}
+                head = {"book": self.book, "secret": secret, "count": 1, "hash": stored.hash}
                 db.execute(_books.insert().values(head))
-                db.execute(_records.insert().values((self.book, *row)))
+                db.execute(_records.insert().values((self.book, *stored)))
             db.exec_driver_sql("COMMIT")
 
     def _first(self, db: sa.Connection) -> Any:
@@ -149,7 +149,10 @@ class Place:
         )
 
     def explain(self, error: Exception) -> None:
-        """Raise a ledger error that says what to do, if this is one of the database; it holds no password."""
+        """Raise a ledger error that says what to do, if this is one of the database.
+
+        It holds no password.
+        """
         if isinstance(error, (DBAPIError, ImportError, OSError)):
             if isinstance(error, ImportError):
                 cause, fix = str(error), 'pip install "sklearn-ada[sql]"'
@@ -174,9 +177,9 @@ class Session(Connection):
 
     def __init__(self, ledger: ChainedLedger[Any], place: Place) -> None:
         self._place = place
-        self._added: Row | None = None
+        self._added: StoredRecord | None = None
         self._connect()
-        if self._read_head(lock=False) is None and self.row(0) is None:
+        if self._read_head(lock=False) is None and self.stored(0) is None:
             raise place.gone()
         super().__init__(ledger)
 
@@ -187,7 +190,7 @@ class Session(Connection):
     def begin(self, write: bool) -> None:
         """Start a transaction; with ``write``, wait for the lock on the book."""
         self._once_more(lambda: self._begin(write))
-        if self.head is None and self.row(0) is None:
+        if self.head is None and self.stored(0) is None:
             self.forget()
             raise self._place.gone()
 
@@ -224,28 +227,28 @@ class Session(Connection):
             self._db.invalidate()
             self.forget()
 
-    def page(self, first: int, last: int) -> list[Row]:
-        """Return rows in order."""
+    def page(self, first: int, last: int) -> list[StoredRecord]:
+        """Return records in order."""
         table = _records.c
         query = sa.select(table.seq, table.key, table.subject, table.body, table.hash)
         query = query.where(table.book == self._place.book, table.seq.between(first, last))
-        return list(map(Row._make, self._all(query.order_by(table.seq).limit(PAGE))))
+        return list(map(StoredRecord._make, self._all(query.order_by(table.seq).limit(PAGE))))
 
     def first_with(self, column: str, value: str) -> int | None:
-        """Return the first row's number; both columns have an index."""
+        """Return the first record's number; both columns have an index."""
         same = (_records.c.book == self._place.book) & (_records.c[column] == value)
         found = self._all(sa.select(_records.c.seq).where(same).order_by(_records.c.seq).limit(1))
         return int(found[0][0]) if found else None
 
-    def add(self, row: Row) -> None:
-        """Write the row and the head."""
+    def add(self, stored: StoredRecord) -> None:
+        """Write the record and the head."""
         mine = _books.c.book == self._place.book
-        head = _books.update().where(mine).values(count=row.seq + 1, hash=row.hash)
-        added = self._all(_records.insert().values((self._place.book, *row)).returning(_records.c.hash))
+        head = _books.update().where(mine).values(count=stored.seq + 1, hash=stored.hash)
+        added = self._all(_records.insert().values((self._place.book, *stored)).returning(_records.c.hash))
         moved = self._all(head.returning(_books.c.hash))
-        if added != [(row.hash,)] or moved != [(row.hash,)]:  # a trigger may swallow or alter them
-            raise damage(self.name, f"record {row.seq} is not kept as it was written")
-        self._added = row
+        if added != [(stored.hash,)] or moved != [(stored.hash,)]:  # a trigger may swallow or alter them
+            raise damage(self.name, f"record {stored.seq} is not kept as it was written")
+        self._added = stored
 
     def secret(self) -> bytes:
         """Return the ledger's secret, if the book is still there."""
@@ -270,7 +273,7 @@ class Session(Connection):
         self._watch.deaden()
 
     def _once_more(self, first_statement: Callable[[], T]) -> T:
-        """Try again on a new connection if the old one broke while nothing was under way."""
+        """Try again on a new connection if the old one broke before the first statement."""
         try:
             return first_statement()
         except SQLAlchemyError:

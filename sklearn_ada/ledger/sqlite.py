@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.ledger.hash_chain import Row, State, damage, parse_json
+from sklearn_ada.ledger.hash_chain import State, StoredRecord, damage, parse_json
 from sklearn_ada.ledger.locations import check_local, is_temporary, temporary_ledger_path, temporary_ledgers
 from sklearn_ada.ledger.transactions import (
     PAGE,
@@ -78,7 +78,7 @@ _chance = random.SystemRandom()  # keeps waiters out of step, and the random num
 
 
 class SQLiteLedger(ChainedLedger[State]):
-    """A ledger kept in a SQLite file (see `Ledger` for what is promised).
+    """A ledger kept in a SQLite file (see `Ledger`).
 
     Use `create_or_open`. The handle is a path, the genesis and a function that starts a state; it can
     be copied and pickled, and all copies lead to the same file.
@@ -157,7 +157,7 @@ class SQLiteLedger(ChainedLedger[State]):
         return None if is_temporary(place) else "another path"
 
     @classmethod
-    def _begun(cls, place: str, first: Callable[[], Row], secret: bytes) -> Beginning:
+    def _begun(cls, place: str, first: Callable[[], StoredRecord], secret: bytes) -> Beginning:
         name = os.path.basename(place)
         _check_folder(place)
         check_local(place)
@@ -167,11 +167,11 @@ class SQLiteLedger(ChainedLedger[State]):
                     f"The ledger file {name!r} was used by this process and is gone; a new one would be a "
                     "fresh budget. Put the file back."
                 )
-            row = first()
+            stored = first()
             # Written under another name and linked into place, so that nobody sees half of one.
             with contextlib.suppress(FileExistsError):  # somebody else was first: theirs is the ledger
-                if not _link_nameless(place, row, secret):
-                    _link_draft(place, row, secret)
+                if not _link_nameless(place, stored, secret):
+                    _link_draft(place, stored, secret)
         if not os.access(place, os.W_OK):
             raise LedgerUnavailableError(f"The ledger {name!r} cannot be written to.")
         with _locked_file(place) as db:
@@ -217,10 +217,10 @@ def _check_folder(path: str) -> None:
         )
 
 
-def _link_nameless(path: str, first: Row, secret: bytes) -> bool:
-    """Write a new ledger to a file without a name, of which a kill leaves nothing, and give it one.
+def _link_nameless(path: str, first: StoredRecord, secret: bytes) -> bool:
+    """Write a new ledger to a file without a name, and then name it.
 
-    Returns False where there are no such files.
+    A process that is killed leaves nothing of it. Returns False where there are no such files.
     """
     kind = getattr(os, "O_TMPFILE", None)
     if kind is None or not hasattr(sqlite3.Connection, "serialize"):
@@ -247,7 +247,7 @@ def _link_nameless(path: str, first: Row, secret: bytes) -> bool:
     return True
 
 
-def _link_draft(path: str, first: Row, secret: bytes) -> None:
+def _link_draft(path: str, first: StoredRecord, secret: bytes) -> None:
     handle, draft = tempfile.mkstemp(prefix=".ledger", dir=os.path.dirname(path))
     os.close(handle)
     try:
@@ -258,7 +258,7 @@ def _link_draft(path: str, first: Row, secret: bytes) -> None:
         os.unlink(draft)
 
 
-def _write_first(db: sqlite3.Connection, first: Row, secret: bytes) -> None:
+def _write_first(db: sqlite3.Connection, first: StoredRecord, secret: bytes) -> None:
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute("BEGIN IMMEDIATE")
     _create_tables(db)
@@ -287,7 +287,7 @@ class SQLiteFile(Connection):
                 "database: ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
             )
         self._lock = LockFile(path) if mode == "rw" else NoLock()
-        self._added: Row | None = None
+        self._added: StoredRecord | None = None
         try:
             self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
             self._db = _open_file(path, mode)
@@ -352,26 +352,26 @@ class SQLiteFile(Connection):
         finally:
             self._lock.release()
 
-    def page(self, first: int, last: int) -> list[Row]:
-        """Return rows in order, read to their end: a query that is not would keep a lock."""
-        return list(map(Row._make, self._db.execute(_ROWS, (first, last)).fetchall()))
+    def page(self, first: int, last: int) -> list[StoredRecord]:
+        """Return records in order, read to their end: a query that is not would keep a lock."""
+        return list(map(StoredRecord._make, self._db.execute(_ROWS, (first, last)).fetchall()))
 
     def first_with(self, column: str, value: str) -> int | None:
-        """Return the first row's number; both columns have an index."""
+        """Return the first record's number; both columns have an index."""
         query = f"SELECT seq FROM records WHERE {column} = ? ORDER BY seq LIMIT 1"
         found = self._db.execute(query, (value,)).fetchone()
         return None if found is None else int(found[0])
 
-    def add(self, row: Row) -> None:
-        """Write the row, and the head if it is still that of the row before."""
-        self._db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", row)
+    def add(self, stored: StoredRecord) -> None:
+        """Write the record, and the head if it is still that of the record before."""
+        self._db.execute("INSERT INTO records VALUES (?, ?, ?, ?, ?)", stored)
         moved = self._db.execute(
             "UPDATE head SET count = ?, hash = ? WHERE id = 1 AND count = ? AND hash = ?",
-            (row.seq + 1, row.hash, row.seq, self.reached[1]),
+            (stored.seq + 1, stored.hash, stored.seq, self.reached[1]),
         )
         if moved.rowcount != 1:
             raise damage(self.name, "its head does not match its last record")
-        self._added = row
+        self._added = stored
 
     def read_secret(self) -> bytes:
         """Return the secret, while nobody writes."""
@@ -392,14 +392,14 @@ class SQLiteFile(Connection):
         """In a forked child: leave the parent's lock alone."""
         self._lock.close()
 
-    def _check_undisturbed(self, added: Row) -> None:
-        """Refuse to commit unless this is still the one writer, and what it wrote is there."""
+    def _check_undisturbed(self, added: StoredRecord) -> None:
+        """Refuse to commit unless this is the only writer, and what it wrote is there."""
         if not self._lock.holds() or self._header.read() != self._before:
             raise LedgerUnavailableError(
                 f"The ledger {self.name!r} was written to by somebody else in the middle of a charge, or its "
                 "lock file was removed. Nothing was charged or answered; ask again."
             )
-        if self.row(added.seq) != added or self._read_head() != (added.seq + 1, added.hash):
+        if self.stored(added.seq) != added or self._read_head() != (added.seq + 1, added.hash):
             raise damage(self.name, f"record {added.seq} is not kept as it was written")
 
     def _read_head(self) -> tuple[int, str] | None:
@@ -488,7 +488,7 @@ class LockFile(_OpenFile):
         LedgerUnavailableError
             If others hold it for longer.
         OSError
-            If the file cannot be made or opened, or the file system knows no such locks.
+            If the file cannot be made or opened, or the file system has no such locks.
         """
         if fcntl is None:
             return
@@ -575,7 +575,7 @@ def _open_file(path: str, mode: str) -> sqlite3.Connection:
 
 
 def _is_hot(error: sqlite3.OperationalError) -> bool:
-    """Return whether a file may only be read, but has the journal of a crashed writer to undo first."""
+    """Return whether a read-only file has a crashed writer's journal to undo first."""
     return (error.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_READONLY
 
 
@@ -611,7 +611,7 @@ def _open_at_once(path: str, mode: str) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def _locked_file(path: str) -> Iterator[sqlite3.Connection]:
-    """Open a ledger file for a moment for reading and writing, while nobody writes to it."""
+    """Open a ledger file for a moment, to read and write, while nobody writes to it."""
     held = LockFile(path)
     try:
         held.acquire(exclusive=False, patience=_BUSY_SECONDS)
@@ -622,7 +622,7 @@ def _locked_file(path: str) -> Iterator[sqlite3.Connection]:
 
 
 def _wal_refused(name: str) -> LedgerUnavailableError:
-    """Return the error for a file of which another program has turned the write-ahead log on."""
+    """Return the error for a file whose write-ahead log another program turned on."""
     return LedgerUnavailableError(
         f"The ledger {name!r} was set to a write-ahead log by another program; a copy without that log would "
         "lack answers. Nothing was charged or answered. It is set back when it is next opened, unless others "
@@ -632,21 +632,21 @@ def _wal_refused(name: str) -> LedgerUnavailableError:
 
 def _secret_in(db: sqlite3.Connection, name: str) -> bytes:
     """Return the secret of an open file."""
-    row = db.execute("SELECT value FROM secret WHERE id = 1").fetchone()
-    if row is None or not isinstance(row[0], bytes):
+    found = db.execute("SELECT value FROM secret WHERE id = 1").fetchone()
+    if found is None or not isinstance(found[0], bytes):
         raise LedgerDamagedError(f"The ledger {name!r} has lost its secret.")
-    return row[0]
+    return found[0]
 
 
 def _genesis_in(db: sqlite3.Connection, name: str) -> dict[str, Any]:
-    row = db.execute("SELECT body FROM records WHERE seq = 0").fetchone()
-    if row is None:
+    found = db.execute("SELECT body FROM records WHERE seq = 0").fetchone()
+    if found is None:
         raise LedgerDamagedError(f"The ledger {name!r} has lost its genesis record.")
-    return parse_json(row[0])
+    return parse_json(found[0])
 
 
 def _check_schema_objects(db: sqlite3.Connection, name: str) -> None:
-    """Refuse a file that lacks a table or an index of a ledger, or has a trigger or anything else beside."""
+    """Refuse a file that has other tables, indexes or triggers than a ledger has."""
     found, expected = _objects(db), _expected()
     for kind, called, _ in sorted(found.symmetric_difference(expected)):
         what = "lacks the" if (kind, called) not in {each[:2] for each in found} else "has a changed or added"
@@ -662,10 +662,10 @@ def _expected() -> frozenset[tuple[str, str, str]]:
 
 def _objects(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
     """Return kind, name and definition of everything in a database, without its spaces."""
-    rows = db.execute("SELECT type, name, sql FROM sqlite_schema").fetchall()
+    listed = db.execute("SELECT type, name, sql FROM sqlite_schema").fetchall()
     return frozenset(
         (kind, called, "".join((sql or "").split()).lower())
-        for kind, called, sql in rows
+        for kind, called, sql in listed
         if not called.startswith(_STATISTICS)
     )
 

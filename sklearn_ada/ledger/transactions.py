@@ -1,8 +1,8 @@
-"""A ledger whose rows some storage keeps: its transactions, what was read of it, and who may interrupt them.
+"""Keep a ledger in some storage: transactions, what was read, and who may interrupt.
 
-`ChainedLedger` is all of a backend but where the rows are. It begins and opens ledgers, and does everything
-in transactions of a `Connection`: one open ledger, as seen by one process, with the state of the records read
-so far. State and storage change together or not at all.
+`ChainedLedger` is all of a backend but where the records are. It begins and opens ledgers, and does
+everything in transactions of a `Connection`: one open ledger, as seen by one process, with the state of the
+records read so far. State and storage change together or not at all.
 
 Ctrl-C during a transaction waits until nothing is held and nothing is half done. An interrupt between two
 steps of a charge could leave a lock with a traceback that a notebook keeps for hours, or a state that is
@@ -33,19 +33,19 @@ from sklearn_ada.ledger.hash_chain import (
     Head,
     Ledger,
     Record,
-    Row,
     Seen,
     Start,
     State,
+    StoredRecord,
     check_schema,
     compare_genesis,
     damage,
-    genesis_row,
     head_contradiction,
-    next_row,
+    next_stored,
     parse_head,
     parse_json,
     secret_digest,
+    stored_genesis,
     vouched,
 )
 
@@ -55,7 +55,7 @@ T = TypeVar("T")
 BACKENDS: list[type[ChainedLedger[Any]]] = []
 """Every backend that was imported."""
 
-PAGE = 1000  # rows that are held at a time
+PAGE = 1000  # records that are held at a time
 _BREATH = 1000  # records after which a long replay may be interrupted
 _MOST_IDLE = 64  # more connections are closed, so that many holdouts in one process do not use up its files
 
@@ -92,12 +92,12 @@ class Beginning(NamedTuple):
 
 
 class ChainedLedger(Ledger[State]):
-    """A ledger of rows behind a `Connection` (see `Ledger` for what is promised).
+    """A ledger of records behind a `Connection` (see `Ledger`).
 
     Parameters
     ----------
     address : str
-        Where the rows are.
+        Where the records are.
     genesis : dict
         The genesis record that the ledger must have.
     start : callable
@@ -121,7 +121,7 @@ class ChainedLedger(Ledger[State]):
         self._address = address
         self.genesis = genesis
         self._start = start
-        self._genesis_hash = genesis_row(genesis).hash
+        self._genesis_hash = stored_genesis(genesis).hash
 
     @classmethod
     def create_or_open(
@@ -163,7 +163,8 @@ class ChainedLedger(Ledger[State]):
         new_secret = os.urandom(32) if secret is None else secret
         place = cls._place_of(address)
         stored, kept, is_untouched = cls._guarded(
-            place, lambda: cls._begun(place, lambda: genesis_row(genesis_from_secret(new_secret)), new_secret)
+            place,
+            lambda: cls._begun(place, lambda: stored_genesis(genesis_from_secret(new_secret)), new_secret),
         )
         expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         compare_genesis(stored, expected, cls._shown(place), cls._instead_of(place), is_untouched)
@@ -220,7 +221,7 @@ class ChainedLedger(Ledger[State]):
 
     @classmethod
     def _place_of(cls, address: Address) -> str:
-        """Return an address in the one form that is kept, or refuse one that leads nowhere."""
+        """Return an address in its canonical form, or refuse one that leads nowhere."""
         return os.fspath(address)
 
     @classmethod
@@ -240,8 +241,8 @@ class ChainedLedger(Ledger[State]):
 
     @classmethod
     @abstractmethod
-    def _begun(cls, place: str, first: Callable[[], Row], secret: bytes) -> Beginning:
-        """Begin the ledger with a row and a secret unless it is there, and return what it began with."""
+    def _begun(cls, place: str, first: Callable[[], StoredRecord], secret: bytes) -> Beginning:
+        """Begin the ledger unless it is there, and return what it began with."""
 
     @classmethod
     @abstractmethod
@@ -254,7 +255,7 @@ class ChainedLedger(Ledger[State]):
 
     @classmethod
     def _explain(cls, place: str, error: Exception) -> None:
-        """Raise a ledger error that says what to do, if this is an error of the storage."""
+        """Raise a ledger error that says what to do, for an error of the storage."""
 
     @property
     def name(self) -> str:
@@ -291,17 +292,17 @@ class ChainedLedger(Ledger[State]):
     def records(self) -> Iterator[Record]:
         """Return all records from the genesis on, verified against the chain and the head."""
 
-        def next_page(connection: Connection) -> tuple[tuple[int, str], list[Row]]:
+        def next_page(connection: Connection) -> tuple[tuple[int, str], list[StoredRecord]]:
             return connection.reached, connection.page(seq + 1, sys.maxsize)
 
         seq, digest = -1, ""
         end = (0, self._genesis_hash)
         while seq < end[0]:
-            end, rows = self._transact(next_page)  # no transaction is held while the caller looks
-            for row, body in _continued(rows, seq, digest, self.name):
-                yield Record(row.seq, row.key, body)
-                seq, digest = row.seq, row.hash
-            if not rows:
+            end, all_stored = self._transact(next_page)  # no transaction is held while the caller looks
+            for stored, body in _continued(all_stored, seq, digest, self.name):
+                yield Record(stored.seq, stored.key, body)
+                seq, digest = stored.seq, stored.hash
+            if not all_stored:
                 break
         if (seq, digest) != end:
             raise damage(self.name, f"record {seq + 1} is missing or differs from what was read before")
@@ -329,9 +330,9 @@ class ChainedLedger(Ledger[State]):
     def check_head(self, head: str) -> None:
         """Raise unless the ledger continues one that had this head (see `Ledger`)."""
         kept = parse_head(head)
-        reached, row = self._transact(lambda c: (c.reached, c.row(kept.count - 1)))
+        reached, stored = self._transact(lambda c: (c.reached, c.stored(kept.count - 1)))
         now = Head.of(*reached, self._genesis_hash)
-        contradiction = head_contradiction(self.name, now, kept, row.hash if row else None)
+        contradiction = head_contradiction(self.name, now, kept, stored.hash if stored else None)
         if contradiction is not None:
             raise contradiction
 
@@ -382,7 +383,7 @@ class ChainedLedger(Ledger[State]):
 
 
 def _close_idle() -> None:
-    """Close the connections that were not used for longest; what was seen of their ledgers stays known."""
+    """Close the connections that were not used for longest; what was read of their ledgers is kept."""
     if len(_connections) > _MOST_IDLE:
         idle = [each for each in _connections.values() if not each.in_use]
         for connection in sorted(idle, key=lambda each: each.used)[:-_MOST_IDLE]:
@@ -390,13 +391,13 @@ def _close_idle() -> None:
 
 
 class CommitLostError(Exception):
-    """An error at COMMIT left open whether a record stands; the argument is its row."""
+    """An error at COMMIT left open whether a record stands; the argument is that record."""
 
 
 class Connection(ABC):
     """An open ledger, with the state of all its records so far.
 
-    A backend stores rows; what they mean, and that they hang together, is looked after here. Its `begin`
+    A backend stores records; what they mean, and that they hang together, is looked after here. Its `begin`
     sets `head`, and `changes` where it can.
 
     Parameters
@@ -406,22 +407,22 @@ class Connection(ABC):
     """
 
     head: tuple[int, str] | None = None
-    """How many records there should be and the hash of the last, as the transaction found it, if known."""
+    """How many records there should be and the hash of the last, as the transaction found it, if it did."""
     changes = 0
-    """How often the storage was changed before the transaction, modulo 2^32, if that is known."""
+    """How often the storage was changed before the transaction, modulo 2^32, where the backend can tell."""
     counts_records: ClassVar[bool] = False
     """Whether to add a record is one of the changes; any other change is looked into."""
 
     def __init__(self, ledger: ChainedLedger[Any]) -> None:
         self.name = name = ledger.name
         self._key = self.slot = (ledger._address, ledger._genesis_hash)
-        row = self.row(0)
-        if row is None or row.hash != ledger._genesis_hash or not vouched(row, ""):
+        stored = self.stored(0)
+        if stored is None or stored.hash != ledger._genesis_hash or not vouched(stored, ""):
             raise LedgerMismatchError(
                 f"The ledger {name!r} is not the one opened before: its genesis differs."
             )
-        self._genesis = parse_json(row.text)
-        if row.subject != self._genesis.get("subject"):  # no hash vouches for it
+        self._genesis = parse_json(stored.text)
+        if stored.subject != self._genesis.get("subject"):  # no hash vouches for it
             raise damage(name, "its first record is not what was recorded")
         try:
             self.state = ledger._start(self._genesis)
@@ -430,7 +431,7 @@ class Connection(ABC):
                 f"The ledger {name!r} has a first record that this release cannot read ({error}). Use the "
                 "release of sklearn_ada that wrote it, or a newer one."
             ) from error
-        self.reached = (0, row.hash)  # number and hash of the last record that is in the state
+        self.reached = (0, stored.hash)  # number and hash of the last record that is in the state
         self._appended: tuple[int, str] | None = None
         self._is_checked = False
         self._edits: int | None = None  # when all was last found to be in order
@@ -453,16 +454,16 @@ class Connection(ABC):
         """End the transaction, if there is one, as if nothing had been added."""
 
     @abstractmethod
-    def page(self, first: int, last: int) -> list[Row]:
-        """Return the rows from ``first`` to ``last``, in order, or the first `PAGE` of them."""
+    def page(self, first: int, last: int) -> list[StoredRecord]:
+        """Return the records from ``first`` to ``last``, in order, or the first `PAGE` of them."""
 
     @abstractmethod
     def first_with(self, column: str, value: str) -> int | None:
-        """Return the number of the first row whose "key" or "subject" is this."""
+        """Return the number of the first record whose "key" or "subject" is this."""
 
     @abstractmethod
-    def add(self, row: Row) -> None:
-        """Write a row, and the head that goes with it."""
+    def add(self, stored: StoredRecord) -> None:
+        """Write a record, and the head that goes with it."""
 
     @abstractmethod
     def read_secret(self) -> bytes:
@@ -505,7 +506,7 @@ class Connection(ABC):
             raise
 
     def clear_up(self) -> None:
-        """End a transaction that failed, and forget a state that may have taken in what is not recorded."""
+        """End a transaction that failed, and forget a state that may be ahead of it."""
         cleared = False
         try:
             self.roll_back()
@@ -523,20 +524,20 @@ class Connection(ABC):
         if not self._is_checked:
             self.check_whole()
             self._is_checked = True
-        rows = self.rows(self.reached[0])
-        last = next(rows, None)
+        all_stored = self.all_stored(self.reached[0])
+        last = next(all_stored, None)
         if last is None or (last.seq, last.hash) != self.reached:
             raise self._missing(self.reached[0])
         try:
-            for row, body in _continued(rows, *self.reached, self.name):
+            for stored, body in _continued(all_stored, *self.reached, self.name):
                 self._moving = True
                 try:
                     self.state.advance(body)
                 except (KeyError, TypeError, ValueError) as error:
-                    raise damage(self.name, f"record {row.seq} cannot be read") from error
-                self.reached = (row.seq, row.hash)
+                    raise damage(self.name, f"record {stored.seq} cannot be read") from error
+                self.reached = (stored.seq, stored.hash)
                 self._moving = False
-                if row.seq % _BREATH == 0:
+                if stored.seq % _BREATH == 0:
                     deliver_interrupt()
         finally:
             _seen[self._key] = self.reached
@@ -548,20 +549,20 @@ class Connection(ABC):
         self._edits = edits
 
     def check_whole(self) -> None:
-        """Refuse a ledger that lacks what this process has already read of it, or hides some of it."""
+        """Refuse a ledger that lacks or hides what this process has read of it."""
         for before in self.page(-sys.maxsize, -1):
             raise damage(self.name, f"record {before.seq} is before the first")
         seq, digest = _seen.get(self._key, self.reached)
-        row = self.row(seq)
-        if row is None or row.hash != digest:
+        stored = self.stored(seq)
+        if stored is None or stored.hash != digest:
             raise self._missing(seq)
 
     def verify_again(self) -> None:
-        """Refuse unless all records are those that were folded, and all of them can be found."""
+        """Refuse unless all records are those that were folded, and can be found."""
         reached = (-1, "")
-        for row, _ in _continued(self.rows(0), *reached, self.name):
-            reached = (row.seq, row.hash)
-            if row.seq % _BREATH == 0:
+        for stored, _ in _continued(self.all_stored(0), *reached, self.name):
+            reached = (stored.seq, stored.hash)
+            if stored.seq % _BREATH == 0:
                 deliver_interrupt()
         if reached != self.reached:
             raise self._missing(self.reached[0])
@@ -573,8 +574,8 @@ class Connection(ABC):
         found = None if seq is None else self._checked(seq)
         if found is None:
             return None
-        row, record = found
-        if getattr(row, column) != value:
+        stored, record = found
+        if getattr(stored, column) != value:
             raise damage(self.name, f"record {seq} is not what was recorded")
         return record
 
@@ -593,30 +594,37 @@ class Connection(ABC):
             raise damage(self.name, "its head is missing, or no number")
         count, digest = self.head
         first = max(count - max(size, 1), 0)
-        rows = list(self.rows(max(first - 1, 0), count))
-        before = rows.pop(0) if first and rows else None
+        all_stored = list(self.all_stored(max(first - 1, 0), count))
+        before = all_stored.pop(0) if first and all_stored else None
         seq, previous = (-1, "") if before is None else (before.seq, before.hash)
-        records = [Record(row.seq, row.key, body) for row, body in _continued(rows, seq, previous, self.name)]
-        if not rows or seq != first - 1 or (rows[-1].seq + 1, rows[-1].hash) != (count, digest):
+        records = [
+            Record(stored.seq, stored.key, body)
+            for stored, body in _continued(all_stored, seq, previous, self.name)
+        ]
+        if (
+            not all_stored
+            or seq != first - 1
+            or (all_stored[-1].seq + 1, all_stored[-1].hash) != (count, digest)
+        ):
             raise damage(self.name, "its head does not match its last record")
         return (count, digest), records
 
     def append(self, key: str | None, body: dict[str, Any]) -> Record:
         """Write a record and take it into the state; both are undone if the transaction fails."""
-        row = next_row(*self.reached, key, body)
+        stored = next_stored(*self.reached, key, body)
         self._moving = True
-        self.add(row)
-        record = Record(row.seq, key, parse_json(row.text), fresh=True)
+        self.add(stored)
+        record = Record(stored.seq, key, parse_json(stored.text), fresh=True)
         self.state.advance(record.body)
-        self._appended = (row.seq, row.hash)
+        self._appended = (stored.seq, stored.hash)
         return record
 
-    def row(self, seq: int) -> Row | None:
-        """Return one row."""
+    def stored(self, seq: int) -> StoredRecord | None:
+        """Return one record as it is stored."""
         return next(iter(self.page(seq, seq)), None)
 
-    def rows(self, first: int, last: int = sys.maxsize) -> Iterator[Row]:
-        """Yield the rows from ``first`` to ``last``, in order."""
+    def all_stored(self, first: int, last: int = sys.maxsize) -> Iterator[StoredRecord]:
+        """Yield the records from ``first`` to ``last``, in order."""
         while page := self.page(first, last):
             yield from page
             if len(page) < PAGE:
@@ -636,12 +644,12 @@ class Connection(ABC):
             raise damage(self.name, "its secret is not the one it began with")
         return secret
 
-    def _checked(self, seq: int) -> tuple[Row, Record] | None:
-        rows = self.page(seq - 1, seq + 1)
-        for before, row in itertools.pairwise(rows):
-            if not vouched(row, before.hash):
-                raise damage(self.name, f"record {row.seq} does not continue the chain")
-        mine = next((row for row in rows if row.seq == seq), None)
+    def _checked(self, seq: int) -> tuple[StoredRecord, Record] | None:
+        all_stored = self.page(seq - 1, seq + 1)
+        for before, stored in itertools.pairwise(all_stored):
+            if not vouched(stored, before.hash):
+                raise damage(self.name, f"record {stored.seq} does not continue the chain")
+        mine = next((stored for stored in all_stored if stored.seq == seq), None)
         if mine is None:
             return None
         body = parse_json(mine.text)
@@ -654,14 +662,19 @@ class Connection(ABC):
         return damage(self.name, f"record {seq}, read before, is missing or differs")
 
 
-def _continued(rows: Iterable[Row], seq: int, digest: str, name: str) -> Iterator[tuple[Row, dict[str, Any]]]:
-    """Yield rows with their bodies, raising at the first that does not follow row ``seq`` of this hash."""
-    for row in rows:
-        body = parse_json(row.text)
-        if row.seq != seq + 1 or not vouched(row, digest) or row.subject != body.get("subject"):
+def _continued(
+    all_stored: Iterable[StoredRecord], seq: int, digest: str, name: str
+) -> Iterator[tuple[StoredRecord, dict[str, Any]]]:
+    """Yield records with their bodies, raising at the first that breaks the chain.
+
+    They follow record ``seq``, whose hash is ``digest``.
+    """
+    for stored in all_stored:
+        body = parse_json(stored.text)
+        if stored.seq != seq + 1 or not vouched(stored, digest) or stored.subject != body.get("subject"):
             raise damage(name, f"record {seq + 1} does not continue the chain")
-        seq, digest = row.seq, row.hash
-        yield row, body
+        seq, digest = stored.seq, stored.hash
+        yield stored, body
 
 
 class InterruptsHeld:
@@ -707,7 +720,7 @@ class InterruptsHeld:
 
 
 def _live(handler: Any) -> Any:
-    """Return a handler, or the one before it if it belongs to a block that is over.
+    """Return a handler; or the one before, if its block is over.
 
     What the handler of another signal raises may come just before a block puts things back.
     """

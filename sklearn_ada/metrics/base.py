@@ -1,10 +1,9 @@
-"""What is known of a metric, in one object; and the registry of the scorers of scikit-learn.
+"""Describe a metric in one object, and register the scorers of scikit-learn.
 
-A `Measure` says all that is known of a metric: what it takes of a model, its range, its value and the number
-of independent terms behind it, the interval around what a record tells of the value, and a half-width that no
-such interval exceeds (for admission, before the answer exists). Families of metrics are its subclasses, in a
-file each. A scorer of scikit-learn registers itself there, by the decorator `register`, with everything that
-is known of it.
+A `Measure` says everything about a metric: what it takes of a model, its range, its value and the number of
+independent terms behind it, the interval around what is released of the value, and a half-width that no such
+interval exceeds (for admission, before the answer exists). Families of metrics are its subclasses, in a file
+each. A scorer of scikit-learn registers itself there, by the decorator `register`.
 
 *Intervals of all rows.* Some intervals are a function of all rows, not of the value alone. A `RowsInterval`
 looks at every row of the holdout and gives the ends of an interval for a level that was fixed beforehand.
@@ -17,10 +16,10 @@ matrix, means of losses, or scores. Whatever they foresee, the interval holds; i
 well.
 
 *Suggested ranges.* A metric without a range takes the one that rows which are not the holdout's suggest. It
-reaches a quarter beyond the worst score there, and scores of the holdout are clipped to it. Of rows that the
-model knows, as those it was trained on, it is much too narrow: if errors on the holdout were clipped to
-those, no model could look bad. So a question whose scores are often beyond it fails instead of being
-answered, which is one of the events that have a price anyway.
+reaches a quarter beyond the worst score there, and scores of the holdout are clipped to it. From rows that
+the model was trained on, it is much too narrow: if errors on the holdout were clipped to those, no model
+could look bad. So a question whose scores are often beyond it fails instead of being answered, which is one
+of the events that have a price anyway.
 
 *Labels.* What labels must be for a metric to have a value is as scikit-learn has it; else there is an
 `UndefinedMetricError`.
@@ -78,7 +77,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What is known of a question before the holdout is looked at.
+    """What is fixed of a question before the holdout is looked at.
 
     Attributes
     ----------
@@ -138,7 +137,7 @@ class RowsInterval:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(ABC):
-    """All that is known of a metric: how it is measured, and what its intervals rest on.
+    """How a metric is measured, and what its intervals rest on.
 
     Parameters
     ----------
@@ -184,13 +183,13 @@ class Measure(ABC):
     size_is_released = False
     """Whether the size depends on the answer, so that it must be released and priced."""
     has_noise = True
-    """Whether a value with noise can be certified by privacy: no record moves it too far."""
+    """Whether a value with noise can be certified by privacy: no row moves it too far."""
     influence = 1.0
-    """Sum over all records of how far one of them can move the value, as a share of its range."""
+    """Sum over all rows of how far one of them can move the value, as a part of its range."""
     joins_labels_and_units = False
     """Whether the size tells how classes and weights (or groups) go together, beyond the class counts."""
     unit = RECORDS
-    """By what a record may be replaced for `sensitivity` to hold."""
+    """By what a row may be replaced for `sensitivity` to hold."""
     reason = "is a function of which nothing is known but its values"
     """Why there is no interval, where there is none."""
     is_refused = False
@@ -204,7 +203,7 @@ class Measure(ABC):
     @property
     @abstractmethod
     def family(self) -> str:
-        """Which questions one record moves in the same proportion (`guarantees.transfer.family_weights`)."""
+        """The questions that one row moves in the same proportion (`guarantees.transfer.family_weights`)."""
 
     @property
     def clause(self) -> str:
@@ -240,7 +239,7 @@ class Measure(ABC):
         """Return the value on some rows; `UndefinedMetricError` where there is none."""
 
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
-        """Return the certified interval when the value is known to lie between two ends."""
+        """Return the certified interval of a value between two ends."""
         return chernoff_kl(*clipped(ends, self.limits), size, ln_delta, self.limits)
 
     def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
@@ -248,7 +247,7 @@ class Measure(ABC):
         return min(half_cell + hoeffding_half_width(size, ln_delta, self.width), self.width / 2.0)
 
     def foreseeing(self, value: float, share: float | None, y: Array) -> Measure:
-        """Return the measure tuned to a guess: its value, and its size as a share of the rows, if known."""
+        """Return the measure tuned to a guess: its value, and its size as a share of the rows, if given."""
         return self
 
     def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
@@ -256,7 +255,10 @@ class Measure(ABC):
         return None
 
     def sensitivity(self, y: Array) -> float | None:
-        """Return how far the value can move when one record (of the same class) is replaced, if bounded."""
+        """Return how far replacing one row may move the value, if bounded.
+
+        The other row is of the same class, where that matters (`unit`).
+        """
         return self.width / self.size(y) if self.has_noise else None
 
     def tuned(self, y: Array, outputs: Array, classes: Array | None) -> Measure:
@@ -264,11 +266,11 @@ class Measure(ABC):
         return self
 
     def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
-        """Return of which records the score is worse than bounds that were suggested allow."""
+        """Return which rows have a score beyond the bounds that were suggested."""
         return np.zeros(len(y), dtype=bool)
 
     def error_bound(self) -> float | None:
-        """Return to what errors of predicted numbers are clipped; None for others, or while unknown."""
+        """Return to what errors of predicted numbers are clipped; None without a range."""
         if self.response.target != "numbers" or self.bounds is None:
             return None
         return math.sqrt(-self.bounds[0]) if self.power == 2 else -self.bounds[0]
@@ -291,9 +293,9 @@ class Measure(ABC):
         return None
 
     def replayed(self, value: float, share: float | None, rows: int) -> tuple[Measure, float] | str:
-        """Return what reads an answer from its record, tuned to the guess there, and the number of terms.
+        """Return what reads an answer from its record, and the number of terms.
 
-        Or what it takes that no record has.
+        It is tuned to the recorded guess. If it needs more than is recorded, that is returned, in words.
         """
         return "class counts"
 
@@ -367,9 +369,10 @@ class AllRows(Measure):
     def _around(
         self, name: str, ends: Ends, foreseen: Foreseen, value: float, at_value: Range, scale: float = 1.0
     ) -> RowsInterval:
-        """Return the interval with these ends, clipped to the range, as ends at a value foresee others.
+        """Return the interval with these ends, clipped to the range.
 
-        A half-width grows as the root of the logarithm of the level.
+        The ends at one value foresee those at others: a half-width grows as the root of the logarithm of the
+        level.
         """
         (low, high), ln_planned = self.limits, foreseen.ln_delta
         below, above = (
@@ -389,7 +392,7 @@ class AllRows(Measure):
 
 Made = TypeVar("Made", bound=Callable[..., Any])
 SCORERS: dict[str, Measure] = {}
-"""What is known of each scorer of scikit-learn, by its name."""
+"""The measure of each scorer of scikit-learn, by its name."""
 
 
 def register(*names: str, of: Callable[..., Measure] | None = None, **options: Any) -> Callable[[Made], Made]:
@@ -401,7 +404,7 @@ def register(*names: str, of: Callable[..., Measure] | None = None, **options: A
     of : type or None, default=None
         The kind of measure, if a function of scores is decorated; by default the class that is decorated.
     **options : dict
-        What else is known of it: parameters of the measure.
+        Other parameters of the measure.
     """
 
     def registered(made: Made) -> Made:
@@ -413,7 +416,7 @@ def register(*names: str, of: Callable[..., Measure] | None = None, **options: A
 
 
 def classify_scorers() -> list[tuple[str, str, str]]:
-    """Return (name, kind, how it is certified) for every scorer of the scikit-learn that is installed.
+    """Return name, kind and certification of every scorer of the installed scikit-learn.
 
     Examples
     --------
@@ -438,7 +441,7 @@ def clipped(ends: Range, bounds: Range) -> Range:
 
 
 def count_interval(ends: Range, n: int, ln_delta: float) -> Range:
-    """Return Clopper and Pearson's interval of a count over n that is known to be in a range.
+    """Return Clopper and Pearson's interval of a count over n, which is in a range.
 
     A cell that is narrower than a count, and between two, has no count: then the nearest ones outside.
     """
@@ -448,7 +451,7 @@ def count_interval(ends: Range, n: int, ln_delta: float) -> Range:
 
 
 def check_positive(y: Array, positive: Any) -> None:
-    """Raise UndefinedMetricError if there are more than two classes, or no records of the positive one.
+    """Raise UndefinedMetricError for more than two classes, or without the positive one.
 
     None is any class.
     """
@@ -460,7 +463,7 @@ def check_positive(y: Array, positive: Any) -> None:
 
 
 def check_two_labels(y: Array, outputs: Array, positive: Any) -> None:
-    """Raise UndefinedMetricError if a label is neither positive nor the one other that there is."""
+    """Raise UndefinedMetricError if there are two labels besides the positive one."""
     misfits = [values != positive for values in (y, outputs)]
     others = [v[np.argmax(m)] for v, m in zip((y, outputs), misfits, strict=True) if m.any()]
     for values, misfit in zip((y, outputs), misfits, strict=True):
@@ -468,8 +471,8 @@ def check_two_labels(y: Array, outputs: Array, positive: Any) -> None:
             raise UndefinedMetricError("it is a metric of two classes, and there is a third label")
 
 
-def check_known(values: Array, classes: Array, what: str) -> Array:
-    """Return the positions of labels in the sorted classes; UndefinedMetricError if one is not there."""
+def class_positions(values: Array, classes: Array, what: str) -> Array:
+    """Return the positions of labels in the sorted classes, or raise UndefinedMetricError."""
     if family(values) == family(classes):
         codes, is_class = encode(values, classes)
         if is_class.all():
@@ -487,7 +490,9 @@ _BEYOND, _BEYOND_ROWS = 0.05, 3.0
 
 
 def suggested_range(scores: NDArray[Any], margin: float) -> Range:
-    """Return a range with all these scores and 0, a margin wider, rounded outwards to two digits.
+    """Return a range with all these scores and 0, and a margin.
+
+    It is rounded outwards to two digits.
 
     Parameters
     ----------
@@ -505,9 +510,10 @@ def suggested_range(scores: NDArray[Any], margin: float) -> Range:
 
 
 def most_beyond(n_rows: int) -> float:
-    """Return what share of the holdout's scores may be beyond a range that so many rows suggested.
+    """Return the largest share of scores beyond a range that is not a failure.
 
-    A twentieth, and what three rows are of them: beyond the farthest score of few rows lie more of others.
+    So many rows suggested the range. It is a twentieth, and what three rows are of them: beyond the farthest
+    score of few rows lie more of others.
 
     Examples
     --------
@@ -518,7 +524,7 @@ def most_beyond(n_rows: int) -> float:
 
 
 def _outwards(end: float) -> float:
-    """Return a number rounded away from 0 to two digits, so that last bits do not matter.
+    """Return a number rounded away from 0 to two digits.
 
     Examples
     --------
@@ -527,5 +533,5 @@ def _outwards(end: float) -> float:
     """
     if end == 0.0 or not math.isfinite(end):
         return end
-    unit = 10.0 ** (math.floor(math.log10(abs(end))) - 1)
-    return float(f"{math.copysign(math.ceil(abs(end) / unit - 1e-6) * unit, end):.2g}")
+    step = 10.0 ** (math.floor(math.log10(abs(end))) - 1)
+    return float(f"{math.copysign(math.ceil(abs(end) / step - 1e-6) * step, end):.2g}")

@@ -110,7 +110,7 @@ def block_scores(
     scores : ndarray of shape (n_blocks,)
         Signed as the scorer is: larger is better. NaN where the metric is undefined: one class only for
         an area under the ROC curve, a block of weight 0, a true class that is not one of ``labels`` (for
-        metrics that need to know it).
+        metrics that take ``labels``).
 
     Raises
     ------
@@ -225,7 +225,7 @@ def loop_scores(
 
 
 def encode(values: Array, labels: Array) -> tuple[Array, Array]:
-    """Return the position of each value in the sorted ``labels``, and whether it is one of them."""
+    """Return each value's position in the sorted labels, and whether it is there."""
     last = len(labels) - 1
     if values.dtype.kind in "biu" and labels.dtype.kind in "biu" and int(labels[-1]) - int(labels[0]) == last:
         codes = values.astype(np.intp) - int(labels[0])  # consecutive integers need no search
@@ -492,7 +492,7 @@ def _ratio(numerator: Array, denominator: Array) -> Array:
 
 @_register("neg_log_loss", "probabilities")
 def log_loss(blocks: Blocks) -> Array:
-    """Return the mean of -log of the probability of the true class, clipped as in scikit-learn."""
+    """Return the mean log loss, probabilities clipped as in scikit-learn."""
     return blocks.mean(-np.log(probability_of_true(blocks.outputs, blocks.codes)))
 
 
@@ -518,7 +518,7 @@ def roc_auc(blocks: Blocks) -> Array:
 
 @_register("average_precision", "ranking")
 def average_precision(blocks: Blocks) -> Array:
-    """Return the mean precision over the positive rows (0 if there are none, as in scikit-learn)."""
+    """Return the mean precision over the positive rows; 0 if there are none."""
     curve, positive, negative = _counted(blocks.outputs, blocks.codes == blocks.positive, blocks.weight)
     precision = _ratio(positive, positive + negative)
     return _ratio(curve.per_block(curve.steps(positive) * precision), positive[curve.last])
@@ -549,9 +549,10 @@ def roc_auc_ovr(blocks: Blocks, weighted: bool) -> Array:
 @_register("roc_auc_ovo", "probabilities", weighs="two classes", weighted=False)
 @_register("roc_auc_ovo_weighted", "probabilities", weighs="two classes", weighted=True)
 def roc_auc_ovo(blocks: Blocks, weighted: bool) -> Array:
-    """Return the mean area over the pairs of classes present, each ranked by both classes' scores.
+    """Return the mean area over the pairs of classes present.
 
-    Weighted by the share of rows in the pair. One sort per class serves all of its pairs.
+    Each pair is ranked by both classes' scores, and weighted by its share of the rows. One sort per class
+    serves all of its pairs.
     """
     if blocks.outputs.ndim == 2:
         return roc_auc(blocks)
@@ -634,7 +635,7 @@ def _check_simplex(outputs: Array) -> None:
         raise bad_parameter("outputs", "block_scores", "rows of probabilities that sum to 1", outputs.dtype)
 
 
-# Predicted numbers: losses, and shares of the variance explained.
+# Predicted numbers: losses, and parts of the variance explained.
 
 
 @_register("neg_mean_squared_error", "numbers", cell_bytes=24, root=False)
@@ -698,19 +699,19 @@ def median_absolute(blocks: Blocks) -> Array:
 
 @_register("r2", "numbers", cell_bytes=24)
 def r2(blocks: Blocks) -> Array:
-    """Return the share of the target's variation explained; NaN for blocks of one row."""
+    """Return the part of the target's variation explained; NaN for blocks of one row."""
     if blocks.y_true.shape[1] < 2:
         return np.full(len(blocks.y_true), np.nan)
-    return _share_explained(blocks.total_square(blocks.error), blocks)
+    return _part_explained(blocks.total_square(blocks.error), blocks)
 
 
 @_register("explained_variance", "numbers", cell_bytes=24)
 def explained_variance(blocks: Blocks) -> Array:
-    """Return the share of the target's variance explained, whatever the mean error."""
-    return _share_explained(blocks.total_square(blocks.deviations(blocks.error)), blocks)
+    """Return the part of the target's variance explained, whatever the mean error."""
+    return _part_explained(blocks.total_square(blocks.deviations(blocks.error)), blocks)
 
 
-def _share_explained(left: Array, blocks: Blocks) -> Array:
+def _part_explained(left: Array, blocks: Blocks) -> Array:
     """Return 1 - left / whole; for a constant target 1 if nothing is left and else 0, as in scikit-learn."""
     whole = blocks.total_square(blocks.deviations(blocks.y_true))
     of_constant = 0.0 * left  # 0, unless what is left is not finite

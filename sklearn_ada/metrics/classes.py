@@ -1,4 +1,4 @@
-"""Metrics of predicted labels that are no mean over records: of one class, or averages over classes.
+"""Metrics of predicted labels that are no mean over rows: of one class, or averages over classes.
 
 They are averages of how much of each class is predicted right, such as balanced accuracy; ratios of two
 counts, such as precision and F1, whose denominator depends on the predictions; and what only the whole
@@ -32,9 +32,9 @@ from sklearn_ada.metrics.base import (
     Range,
     RowsInterval,
     UndefinedMetricError,
-    check_known,
     check_positive,
     check_two_labels,
+    class_positions,
     clipped,
     count_interval,
     register,
@@ -43,13 +43,13 @@ from sklearn_ada.metrics.means import Floats, SumOfTerms, UnequalMean
 
 
 def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
-    """Return the decorator of a metric of one class, 1 by default, that has an average over several."""
+    """Return the decorator of a metric of one class that has averages over several."""
     scorer_of, instead = partial(metrics.make_scorer, score), f"'{name}_macro'"
     return register(name, positive=1, scorer_of=scorer_of, instead=instead, **options)
 
 
 @register("balanced_accuracy")
-@register("recall_macro", only_known=True)
+@register("recall_macro", only_present=True)
 @register(
     "recall",
     positive=1,
@@ -60,17 +60,17 @@ def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Calla
 class ClassMean(SumOfTerms):
     """The mean over classes of the share of each class that is predicted right.
 
-    With a positive class it is that of this one (recall), of two; else of all classes of the rows.
+    With a positive class it is the share of that class alone, its recall, and there are two classes.
 
     Parameters
     ----------
-    only_known : bool
-        Whether there is no value if a class is predicted that has no rows. Scikit-learn's macro recall then
+    only_present : bool
+        Whether there is no value if a class without rows is predicted. Scikit-learn's macro recall then
         counts one class more, whose recall is 0: a mean over classes that the labels do not fix. Its balanced
         accuracy does not.
     """
 
-    only_known: bool = False
+    only_present: bool = False
     kind = "class_mean"
     unit = SAME_CLASS
 
@@ -83,7 +83,7 @@ class ClassMean(SumOfTerms):
 
     @property
     def family(self) -> str:
-        """That of all classes, or of one, whose recall only its own records move."""
+        """That of all classes; or of one, whose recall only its own rows move."""
         return "class mean" if self.positive is None else "recall"
 
     def size(self, y: Array) -> float:
@@ -105,12 +105,12 @@ class ClassMean(SumOfTerms):
         return Measured(float(np.mean([h.mean() for h in hits])), class_mean_size(tuple(map(len, hits))))
 
     def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
-        """Return 1 for every record that is predicted right."""
+        """Return 1 for every row that is predicted right."""
         self._check(y, outputs, self._classes(y))
         return np.asarray(outputs == y, dtype=np.float64)
 
     def shares(self, y: Array, weight: Floats) -> Floats:
-        """Return what part of the mean each record is: of its class, an equal part of all."""
+        """Return what part of the mean each row is: of its class, an equal part of all."""
         labels, parts = self._classes(y), np.zeros(len(y))
         for label in labels:
             total = weight[y == label].sum()
@@ -169,8 +169,8 @@ class ClassMean(SumOfTerms):
     def _check(self, y: Array, outputs: Array, labels: list[Any]) -> None:
         if self.positive is not None:
             check_two_labels(y, outputs, self.positive)
-        elif self.only_known:
-            check_known(outputs, np.asarray(labels), "a predicted label")
+        elif self.only_present:
+            class_positions(outputs, np.asarray(labels), "a predicted label")
 
 
 @_of_one_class("f1", metrics.f1_score, counts_misses=True, doubled=True)
@@ -178,7 +178,7 @@ class ClassMean(SumOfTerms):
 @_of_one_class("precision", metrics.precision_score, counts_misses=False, doubled=False)
 @dataclass(frozen=True)
 class Ratio(Measure):
-    """Precision, Jaccard index or F1 of one class: a ratio of two counts of records.
+    """Precision, Jaccard index or F1 of one class: a ratio of two counts of rows.
 
     J, the precision or the Jaccard index, is the true positives over the denominator N, and
     ``F1 = 2J / (1 + J)``. N depends on the predictions, so it is released (coarsely, rounded down) and
@@ -191,17 +191,17 @@ class Ratio(Measure):
         Whether N holds false negatives (Jaccard, F1) or not (precision).
     doubled : bool
         Whether the score is ``2J / (1 + J)``.
-    expected_size, expected_share : float
+    expected_size, expected_ratio : float
         The N and J that the interval is tuned to.
     """
 
     counts_misses: bool
     doubled: bool
     expected_size: float = 1.0
-    expected_share: float = 0.5
+    expected_ratio: float = 0.5
     kind = family = "ratio"
     size_is_released = True
-    has_noise = False  # one record can move it too far
+    has_noise = False  # one row can move it too far
     theorem = "Chernoff's bound for a ratio, with the exponent that the guess suggests"
 
     def size(self, y: Array) -> float:
@@ -212,7 +212,7 @@ class Ratio(Measure):
     def foreseeing(self, value: float, share: float | None, y: Array) -> Ratio:
         """Return the ratio tuned to a guess; the denominator of a bare number is the count of the class."""
         size = np.count_nonzero(y == self.positive) if share is None else share * len(y)
-        return replace(self, expected_size=max(float(size), 1.0), expected_share=self._share(value))
+        return replace(self, expected_size=max(float(size), 1.0), expected_ratio=self._ratio(value))
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return the score; its size is the denominator."""
@@ -224,12 +224,12 @@ class Ratio(Measure):
         return Measured(self._score(int(np.count_nonzero(is_true & is_predicted)) / size), size)
 
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
-        """Return the interval of the share, carried over to the score."""
-        low, high = (self._share(end) for end in clipped(ends, self.limits))
-        share_low, share_high = class_tables.ratio_interval(
-            low, high, size, ln_delta, expected_share=self.expected_share, expected_size=self.expected_size
+        """Return the interval of the ratio, carried over to the score."""
+        low, high = (self._ratio(end) for end in clipped(ends, self.limits))
+        low, high = class_tables.ratio_interval(
+            low, high, size, ln_delta, expected_share=self.expected_ratio, expected_size=self.expected_size
         )
-        return self._score(share_low), self._score(share_high)
+        return self._score(low), self._score(high)
 
     def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
         """Return a half-width not exceeded at this denominator (the score's slope is at most 2)."""
@@ -244,19 +244,20 @@ class Ratio(Measure):
         tuned = self.foreseeing(value, share, np.empty(rows))
         return tuned, tuned.expected_size
 
-    def _score(self, share: float) -> float:
-        return 2.0 * share / (1.0 + share) if self.doubled else share
+    def _score(self, ratio: float) -> float:
+        return 2.0 * ratio / (1.0 + ratio) if self.doubled else ratio
 
-    def _share(self, score: float) -> float:
+    def _ratio(self, score: float) -> float:
         return score / (2.0 - score) if self.doubled else score
 
 
 @register("jaccard_micro")
 @dataclass(frozen=True)
 class MicroJaccard(Measure):
-    """The Jaccard index over all labels, ``J = A / (2 - A)`` with the accuracy A: a row has one label.
+    """The Jaccard index over all labels, a function of the accuracy.
 
-    Of n rows nA are in both sets, and each of the others is in one of them twice: ``nA / (2n - nA)``.
+    A row has one label. Of n rows at accuracy A, nA are in both sets, and each of the others is in one of
+    them twice: ``J = nA / (2n - nA) = A / (2 - A)``.
     """
 
     kind = "ratio"
@@ -310,15 +311,15 @@ class ClassTable(AllRows):
     theorem = "fixed bets on the confusion matrix (Waudby-Smith, Ramdas 2024)"
 
     def size(self, y: Array) -> float:
-        """Return the number of records, if they are of two classes at least."""
+        """Return the number of rows, if they are of two classes at least."""
         if len(np.unique(y)) < 2:
             raise UndefinedMetricError("it compares two classes or more")
         return len(y)
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
-        """Return scikit-learn's value, if no class is predicted that has no rows."""
+        """Return scikit-learn's value, if all predicted classes have rows."""
         labels = np.unique(y)
-        check_known(outputs, labels, "a predicted label")
+        class_positions(outputs, labels, "a predicted label")
         value = float(self.score(y, outputs))
         table = metrics.confusion_matrix(y, outputs, labels=labels).astype(float)
         return Measured(value, len(y), details=(labels, table))
@@ -339,7 +340,10 @@ class ClassTable(AllRows):
         )  # fmt: skip
 
     def _expected(self, foreseen: Foreseen, labels: Array, sizes: NDArray[np.int64]) -> Table:
-        """Return the confusion matrix foreseen; where no rows foresee it, of equally likely mistakes."""
+        """Return the confusion matrix that the guess foresees.
+
+        A guess without rows foresees equally likely mistakes.
+        """
         shares = sizes / sizes.sum()
         chance = float(shares @ shares) if self.is_correlation else 0.0
         right = min(max(foreseen.value + (1.0 - foreseen.value) * chance, 0.01), 0.99)

@@ -1,16 +1,16 @@
-"""Metrics that are the mean of one bounded score per record, such as accuracy; and minus the root of one.
+"""Metrics that are the mean of one bounded score per row, or minus the root of one.
 
 A mean is certified by the binomial tail where every score is 0 or 1, by Chernoff's bound otherwise, and by
-bets on all rows where the guess knows the deviation of one score. To add one is to write the function of its
+bets on all rows where the guess has the deviation of one score. To add one is to write the function of its
 scores, larger being better, and to register it.
 
 *The difference of two models* in such a metric is a mean, too, of their differences on the same rows. Two
 models that agree on most rows have small differences, however much their scores vary, so the interval of the
 difference is much narrower than the difference of two intervals (`sklearn_ada.guarantees.scores`).
 
-*Records that do not count alike, or that come in groups.* Given the weights, the groups and the labels, a
-mean of scores is ``sum_i a_i X_i`` with known shares ``a_i`` that sum to one, and so is a mean of class
-means. The units (records, or groups of them) are independent, and unit u moves the sum by at most ``a_u``,
+*Rows that do not count alike, or that come in groups.* Given the weights, the groups and the labels, a
+mean of scores is ``sum_i a_i X_i`` with given shares ``a_i`` that sum to one, and so is a mean of class
+means. The units (rows, or groups of them) are independent, and unit u moves the sum by at most ``a_u``,
 the sum of its shares: Hoeffding's bound with ``1 / sum_u a_u^2`` terms (Kish's size) holds for the sum's
 expectation *at the holdout's weights and group sizes*. Where all ``a_u`` are equal, so does Chernoff's.
 
@@ -48,8 +48,8 @@ from sklearn_ada.metrics.base import (
     Range,
     RowsInterval,
     UndefinedMetricError,
-    check_known,
     check_positive,
+    class_positions,
     clipped,
     count_interval,
     register,
@@ -67,20 +67,23 @@ _MARGIN, _SQUARED_MARGIN = 1.25, 1.5  # of a suggested range beyond the farthest
 
 
 class SumOfTerms(Measure):
-    """A measure that is a sum over records, of each a share that labels and weights decide of its term."""
+    """A measure that is a sum of one term for each row, times the row's share.
+
+    Labels and weights decide the shares.
+    """
 
     @abstractmethod
     def shares(self, y: Array, weight: Floats) -> Floats:
-        """Return what part of the value each record is when records have these weights."""
+        """Return the share of each row when rows have these weights."""
 
     @abstractmethod
     def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
-        """Return the bounded term of every record."""
+        """Return the bounded term of every row."""
 
 
 @dataclass(frozen=True)
 class Mean(SumOfTerms):
-    """The mean of one bounded score per record.
+    """The mean of one bounded score per row.
 
     Parameters
     ----------
@@ -105,11 +108,11 @@ class Mean(SumOfTerms):
 
     @property
     def has_variance(self) -> bool:
-        """Whether the scores are other than 0 and 1, whose mean tells their variance."""
+        """Whether the scores are other than 0 and 1, whose mean gives their variance."""
         return not self.counts
 
     def size(self, y: Array) -> float:
-        """Return the number of records."""
+        """Return the number of rows."""
         if self.two_classes:
             check_positive(y, self.positive)
         return len(y)
@@ -126,7 +129,7 @@ class Mean(SumOfTerms):
         return Measured(float(scores.mean()), len(y), float(scores.std()))
 
     def scored(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
-        """Return the score of every record as it is, not clipped."""
+        """Return the score of every row as it is, not clipped."""
         returned = self.scores(y, outputs, classes)
         scores = np.asarray(returned)
         is_column = scores.shape == (len(y),) and scores.dtype.kind in "biuf"
@@ -135,7 +138,7 @@ class Mean(SumOfTerms):
         return scores.astype(np.float64)
 
     def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
-        """Return the clipped score of every record."""
+        """Return the clipped score of every row."""
         return np.clip(self.scored(y, outputs, classes), *self.limits)
 
     def shares(self, y: Array, weight: Floats) -> Floats:
@@ -149,7 +152,7 @@ class Mean(SumOfTerms):
         return super().interval(ends, size, ln_delta)
 
     def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
-        """Return bets, if the guess knows the deviation of one score."""
+        """Return bets, if the guess has the deviation of one score."""
         if self.counts or foreseen.deviation is None:
             return None
         return by_bets(self, foreseen, foreseen.value, foreseen.deviation)
@@ -161,7 +164,7 @@ class Mean(SumOfTerms):
         return replace(self, bounds=(low, min(high, 1.0) if self.at_class_mix else high))
 
     def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
-        """Return of which records the score is below the bounds."""
+        """Return which rows have a score below the bounds."""
         return self.scored(y, outputs, classes) < self.limits[0]
 
     def weighted(self, units: Units) -> Measure | None:
@@ -184,12 +187,14 @@ def _count(mean: Mean, y: Array, outputs: Array, classes: Array | None) -> int:
 
 @dataclass(frozen=True)
 class RootMean(Measure):
-    """Minus the root of the mean of squared errors, each error clipped to plus or minus the range's end.
+    """Minus the root of the mean of squared errors.
+
+    Each error is clipped to plus or minus the end of the range.
 
     Parameters
     ----------
     scores : callable
-        Takes ``(y, outputs, classes)`` and returns minus the squared error of every record.
+        Takes ``(y, outputs, classes)`` and returns minus the squared error of every row.
     """
 
     scores: Scores
@@ -222,7 +227,7 @@ class RootMean(Measure):
         return min(half_cell + math.sqrt(2.0 * hoeffding_half_width(size, ln_delta)) * half, half)
 
     def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
-        """Return bets on the squares, if the guess knows their deviation."""
+        """Return bets on the squares, if the guess has their deviation."""
         if foreseen.deviation is None:
             return None
         deviation = 2.0 * abs(foreseen.value) * foreseen.deviation
@@ -234,7 +239,7 @@ class RootMean(Measure):
         return replace(self, bounds=suggested_range(-errors, _MARGIN))
 
     def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
-        """Return of which records the error is beyond the bounds."""
+        """Return which rows have an error beyond the bounds."""
         return self.squares.beyond(y, outputs, classes)
 
     @property
@@ -261,7 +266,7 @@ def by_bets(
     """
     bottom, width, n = mean.limits[0], mean.width, len(foreseen.y)
     variance = min(max((deviation / width) ** 2, 1e-6), 0.25)
-    # Of the grid of predictable bets, as shares of the range: the middle, and the guess's standard error.
+    # Of the grid of predictable bets, as parts of the range: the middle, and the guess's standard error.
     centre = float(f"{min(max((value - bottom) / width, 0.0), 1.0):.6g}")
     error = float(f"{math.sqrt(variance) * foreseen.error:.3g}")
     variance = float(f"{variance:.3g}")
@@ -298,7 +303,7 @@ _POINTS = 400  # of the grid of predictable bets
 _HALF_WIDTHS = 2.5  # by which the grid goes beyond what the guess foresees
 
 
-# With one label a record the micro averages, and recall weighted by class counts, are the accuracy.
+# With one label a row the micro averages, and recall weighted by class counts, are the accuracy.
 @register("accuracy", "f1_micro", "precision_micro", "recall_micro", "recall_weighted", of=Mean, counts=True)
 def hits(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return 1 where the predicted label is right."""
@@ -307,10 +312,13 @@ def hits(y: Array, outputs: Array, classes: Array | None) -> Array:
 
 @register("top_k_accuracy", of=Mean, counts=True, response=ALL_SCORES, needs_every_class=True)
 def top_two(y: Array, outputs: Array, classes: Array | None) -> Array:
-    """Return 1 where the label is among the two with the largest scores, as scikit-learn breaks ties."""
+    """Return 1 where the label has one of the two largest scores.
+
+    Ties are broken as in scikit-learn.
+    """
     if classes is None:
         return np.full(len(y), np.nan)
-    column = check_known(y, classes, "a label")
+    column = class_positions(y, classes, "a label")
     if outputs.ndim == 1:  # of two classes
         return np.ones(len(y))
     if len(classes) == 2:  # for which scikit-learn has no score from two columns
@@ -330,7 +338,7 @@ def neg_brier(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the negative squared error of the positive class's probability."""
     if classes is None or len(classes) != 2:
         return np.full(len(y), np.nan)  # undefined: this score is for two classes
-    check_known(y, classes, "a label")
+    class_positions(y, classes, "a label")
     return -((_floats(outputs) - (y == classes[1])) ** 2)
 
 
@@ -339,7 +347,7 @@ def neg_log(y: Array, outputs: Array, classes: Array | None) -> Array:
     """Return the logarithm of the probability given to the true class, clipped as in scikit-learn."""
     if classes is None:
         return np.full(len(y), np.nan)
-    column = check_known(y, classes, "a label")
+    column = class_positions(y, classes, "a label")
     if outputs.dtype.kind != "f":
         outputs = outputs.astype(np.float64)
     if outputs.ndim == 2 and outputs.shape[1] == 2:
@@ -354,7 +362,10 @@ _of_shares = partial(
 
 @_of_shares("d2_log_loss_score")
 def d2_log(y: Array, outputs: Array, classes: Array | None) -> Array:
-    """Return 1 minus the log loss over that of the class shares, of which the mean is D^2."""
+    """Return 1 minus the log loss over that of the class shares.
+
+    Their mean is D^2.
+    """
     shares = _class_shares(y, classes)
     return 1.0 + neg_log(y, outputs, classes) / -(shares @ np.log(shares))
 
@@ -380,7 +391,7 @@ def _class_shares(y: Array, classes: Array | None) -> Array:
     labels, counts = np.unique(y, return_counts=True)
     if classes is None or len(labels) < 2:
         raise UndefinedMetricError("it compares with the shares of two classes or more")
-    check_known(y, classes, "a label")
+    class_positions(y, classes, "a label")
     if len(labels) < len(classes):
         raise UndefinedMetricError("a class has no records")
     return np.asarray(counts / len(y))
@@ -444,7 +455,7 @@ def _floats(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class UserScores:
-    """A user's function of ``(y, outputs)`` that returns one score per record."""
+    """A user's function of ``(y, outputs)`` that returns one score per row."""
 
     function: Callable[[Array, Array], Array]
 
@@ -483,7 +494,7 @@ class PairedMean(Mean):
         return self.base.clipping
 
     def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
-        """Return the difference on every record."""
+        """Return the difference on every row."""
         first, second = (self.base.terms(y, outputs[:, i], classes) for i in (0, 1))
         return second - first
 
@@ -497,7 +508,7 @@ class PairedMean(Mean):
         return Measured(value, len(y), float(away.std()), alone)
 
     def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
-        """Return the disagreements, of 0/1 scores; bets, if the guess knows the deviation of a difference."""
+        """Return the disagreements, of 0/1 scores; else bets, if the guess has a deviation."""
         if not self.base.counts:
             return super().of_rows(foreseen)
         if foreseen.details is not None:
@@ -536,7 +547,7 @@ class UnequalMean(Measure):
     base : Mean or ClassMean
     units : Units
     joins_labels_and_units : bool
-        Whether the shares of the records depend on their classes.
+        Whether the shares of the rows depend on their classes.
     """
 
     base: SumOfTerms
@@ -557,7 +568,7 @@ class UnequalMean(Measure):
         return self.base.family
 
     def size(self, y: Array) -> float:
-        """Return how many equal records the holdout is worth."""
+        """Return how many equal rows the holdout is worth."""
         self.base.size(y)  # raises where the labels do not allow the metric
         return self.units.size(self.base.shares(y, self.units.weight))
 

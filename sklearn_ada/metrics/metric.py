@@ -56,27 +56,30 @@ Outputs = Array | StoredOutputs | None
 
 
 class Metric:
-    """A metric, and how its value on a holdout becomes an interval for its population value.
+    """A metric that a holdout can be asked about.
 
-    There is an interval for means of bounded scores (accuracy), the root of a mean square, the ROC AUC,
-    per-class means (balanced accuracy) and ratios of counts (F1). Of any other metric there is the *stable
-    median*, where it is asked for: the median of its values on disjoint subsamples of the holdout
-    (``kind="general"``). The kind of scikit-learn's scorer strings is known; that of a function is declared.
+    It turns the value on the holdout into an interval for the value on the population. Means of bounded
+    scores (accuracy), the root of a mean square, the ROC AUC, means over classes (balanced accuracy) and
+    ratios of counts (F1) have such an interval. Any other metric has ``kind="general"``: a holdout answers
+    with the *stable median* of its values on disjoint subsamples, if that is asked for. The kind of a scorer
+    string follows from its name; the kind of a function is declared.
+
     A metric is a scorer, too: ``GridSearchCV(model, grid, scoring=Metric("f1", pos_label="yes"))`` searches
-    by it, and `ReusableHoldoutCV` around it certifies it.
+    by it, and `ReusableHoldoutCV` around the search certifies it.
 
     Parameters
     ----------
     scoring : str or callable
-        A scorer string; or a scorer ``(estimator, X, y) -> float`` (kind "general", unless it is one that
-        scikit-learn has under a name, which is then meant); or, with ``kind="mean"``, a function
-        ``(y_true, outputs) -> array (n,)`` of one score per record.
+        A scorer string, such as "accuracy"; or a scorer ``(estimator, X, y) -> float``, such as those of
+        ``make_scorer``; or, with ``kind="mean"``, a function ``(y_true, outputs) -> array (n,)`` that returns
+        one score for each row. A scorer that scikit-learn has under a name stands for that name.
     kind : {"mean", "general"} or None, default=None
-        Which of the two a callable is; None is "general". A string may be forced to "general".
+        "mean" for a function that returns one score for each row. "general" asks for the stable median, also
+        of a scorer string. None is "general" for callables; for strings it follows from the name.
     range : tuple of float or None, default=None
-        Finite bounds of one record's score, larger being better, such as ``(-10, 0)`` for
-        ``"neg_mean_absolute_error"``. Scores outside are clipped to it, and the certificate speaks of
-        the clipped score.
+        Finite bounds of the score of one row, larger being better, such as ``(-10, 0)`` for
+        ``"neg_mean_absolute_error"``. Scores outside are clipped to it, and the certificate is about the
+        clipped scores.
     response_method : str, default="predict"
         The method of the estimator that gives ``outputs``, for a callable with ``kind="mean"``.
     pos_label : label or None, default=None
@@ -89,19 +92,20 @@ class Metric:
     kind : {"mean", "root_mean", "auc", "class_mean", "ratio", "general"}
     range : tuple of float or None
     clips : bool
-        Whether scores are clipped to the range: to one that was declared, as the metric has none itself.
+        Whether scores are clipped to the range, because the metric itself has none.
     most_beyond : float
-        The largest share of scores that may be beyond a range that other rows suggested; else 1.
+        The largest share of the holdout's scores that may be beyond a range that other rows suggested; else
+        1.
     chosen_general : bool
-        Whether ``kind="general"`` was written, which asks for the stable median.
+        Whether the stable median was asked for, by ``kind="general"``.
     string : str or None
-        The scorer string, if it was one.
+        The scorer string; None for a callable.
     scoring : str or callable
-        What the scorer is known by.
+        The scorer string, or the callable.
     measure : Measure
-        All that is known of it.
+        How it is measured, and what its intervals rest on.
     methods : tuple of str
-        Of the estimator, which give the outputs for an interval.
+        Methods of the estimator, of which the first that it has gives the outputs for an interval.
     positive : label or None
         The positive class of a metric of one class.
     response : Response
@@ -203,7 +207,7 @@ class Metric:
 
     @property
     def range(self) -> Range | None:
-        """To which scores are clipped; None as long as it is not known."""
+        """To which scores are clipped; None without a range."""
         return self.measure.bounds
 
     @property
@@ -218,12 +222,12 @@ class Metric:
 
     @property
     def has_interval(self) -> bool:
-        """Whether there is an interval for the metric itself, not only for its stable median."""
+        """Whether the metric itself has an interval, not only its stable median."""
         return self._is_certified and self.range is not None
 
     @property
     def lacks_range(self) -> bool:
-        """Whether a range is all that the metric lacks to have an interval of its own."""
+        """Whether the metric lacks only a range to have an interval."""
         return self._is_certified and self.range is None
 
     @property
@@ -233,12 +237,15 @@ class Metric:
 
     @property
     def is_tuned(self) -> bool:
-        """Whether rows tune it before it is certified: its range, or what all rows are bounded by."""
+        """Whether rows tune it before it is certified: its range, or the scale of all rows."""
         return self.lacks_range or self.has_interval_of_all_rows
 
     @property
     def is_scorer_with_interval(self) -> bool:
-        """Whether the value of this scorer string has an interval, with a range, whatever was chosen."""
+        """Whether the value of this scorer string has an interval, given a range.
+
+        It may be that the stable median was chosen all the same.
+        """
         return self.string is not None and self.measure.value_is_enough
 
     @property
@@ -287,7 +294,7 @@ class Metric:
 
     @property
     def mix(self) -> str:
-        """What a target calls the counts of the values of y, which are no classes where y holds numbers."""
+        """What a target calls the counts of the values of y."""
         return "mix of values of y" if self.response.target == "numbers" else "class mix"
 
     @property
@@ -296,7 +303,7 @@ class Metric:
         return self.most_beyond < 1.0
 
     def tuned(self, estimator: Any, X: Any, y: Array) -> Metric:
-        """Return the metric with what rows that are not the holdout's suggest: its range, or its scale.
+        """Return the metric with what other rows suggest: its range, or its scale.
 
         A range reaches a quarter beyond the farthest score (a half, of squared errors), rounded outwards to
         two digits. What lies farther is clipped, and if that is more than a twentieth of the holdout, the
@@ -332,7 +339,7 @@ class Metric:
         return made
 
     def of_all_rows(self) -> Metric:
-        """Return the metric as it is certified by an interval of all rows, before any rows tune it.
+        """Return the metric certified by an interval of all rows, not tuned yet.
 
         Returns
         -------
@@ -370,7 +377,9 @@ class Metric:
         return made
 
     def check_target(self, y: Array) -> None:
-        """Raise UndefinedMetricError if y is of the wrong type, such as text where numbers are needed.
+        """Raise UndefinedMetricError if y is of the wrong type.
+
+        Such as text where numbers are needed.
 
         Parameters
         ----------
@@ -415,7 +424,7 @@ class Metric:
             If it lacks the method.
         ValueError
             If its ``classes_`` are not sorted, as scikit-learn's metrics take for granted, or are missing
-            where the metric needs them to know which class a column of outputs is for.
+            where the metric needs them: they say which class a column of outputs is for.
         """
         if self._is_certified:
             available_response(estimator, self.methods)
@@ -533,7 +542,7 @@ class Metric:
     def blocks(
         self, estimator: Any, X: Any, y: Array, rows: Subsamples, sample_weight: Weights = None
     ) -> NDArray[np.float64]:
-        """Return the metric on each of several subsamples of the rows, NaN where it is undefined.
+        """Return the metric on several subsamples of the rows, NaN where undefined.
 
         Parameters
         ----------
@@ -639,7 +648,7 @@ class Metric:
         return classes_of(estimator, self.name) if self.response.needs_classes else None
 
     def _mean_score(self, y: Array, outputs: Array, sample_weight: Any = None) -> float:
-        """Return the mean of a user's scores per record."""
+        """Return the mean of a user's scores per row."""
         assert isinstance(self.measure, Mean)
         one_by_one = np.asarray(self.measure.scores(y, outputs, None))
         if one_by_one.shape != y.shape or y.ndim != 1:
@@ -660,7 +669,9 @@ def as_metric(scoring: str | Callable[..., Any] | Metric) -> Metric:
 
 
 class Difference(Metric):
-    """A metric of one model minus that of another, asked of both as of one (`sklearn_ada.terms.models.pair`).
+    """A metric of one model minus that of another, on the same rows.
+
+    Both are asked as one model (`sklearn_ada.terms.models.pair`).
 
     Parameters
     ----------
@@ -744,9 +755,9 @@ def no_scores(*outputs: Any) -> Any:
 def undefined_metric(
     metric: Metric, y: Array, error: UndefinedMetricError, owner: str = "Holdout", fix: str = ""
 ) -> ValueError:
-    """Return the error for labels with which a metric is undefined, with the code to write instead.
+    """Return the error for labels with which a metric is undefined.
 
-    ``fix`` is said where there is no such code.
+    Its message shows the code to write instead, or ``fix`` where there is none.
 
     Examples
     --------
@@ -779,7 +790,7 @@ _NEGATIVE = {"0", "-1", "false", "n", "neg", "negative", "no", "none", "normal",
 
 
 def _measure_of_string(scoring: str, kind: str | None) -> Measure:
-    """Return what is known of a scorer string; ValueError for an unknown one, or one that is refused."""
+    """Return the measure of a scorer string; ValueError for an unknown or a refused one."""
     if scoring not in get_scorer_names():
         near = difflib.get_close_matches(scoring, get_scorer_names(), 3, 0.4)
         fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
@@ -795,7 +806,7 @@ def _measure_of_string(scoring: str, kind: str | None) -> Measure:
 
 
 def _name_of_function(scoring: Callable[..., Any], kind: str | None, pos_label: Any) -> str:
-    """Return what a scorer, or a function of labels and outputs, is called; ValueError unless it is one."""
+    """Return what a scorer or a function is called; ValueError if it is neither."""
     if pos_label is not None:
         fix = "Give it to the scorer: make_scorer(function, pos_label=...)."
         raise bad_parameter("pos_label", "Metric", "None for a function", pos_label, fix)

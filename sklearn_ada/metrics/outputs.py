@@ -1,4 +1,4 @@
-"""Ask a model about rows, and bring its outputs into the form that a metric takes.
+"""Ask a model about rows, and bring its outputs into the metric's form.
 
 A model may give the same outputs in many ways: a column for a vector, objects for numbers, the
 probabilities of both classes for that of one. Where the meaning is plain they become one canonical array, the
@@ -68,9 +68,9 @@ class Response:
     methods : tuple of str
         Methods of the estimator, of which the first that it has gives the outputs.
     target : {"classes", "numbers"} or None
-        What y must hold; None where only the user's function knows.
+        What y must hold; None where it depends on the user's function.
     needs_classes : bool
-        Whether the order of the estimator's ``classes_`` says what the outputs are of.
+        Whether the estimator's ``classes_`` say which class an output is for.
     """
 
     form: str
@@ -97,10 +97,10 @@ ALL_SCORES = Response("all scores", _THRESHOLD)
 
 
 class Given:
-    """Outputs that are known for all rows, whatever X holds."""
+    """Outputs that are given for all rows, whatever X holds."""
 
     @property
-    def known_outputs(self) -> Any:
+    def given_outputs(self) -> Any:
         """An array, or a column that is labels for certain."""
         raise NotImplementedError
 
@@ -148,7 +148,7 @@ def respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> tuple[str, Arra
     """
     method = available_response(estimator, methods)
     if isinstance(estimator, Given):
-        return method, estimator.known_outputs
+        return method, estimator.given_outputs
     predict, n = getattr(estimator, method), n_rows(X)
     if n <= _rows_in_chunk(X):
         return method, _predicted(predict, X)
@@ -173,9 +173,10 @@ def respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> tuple[str, Arra
 def predicted_column(
     estimator: Any, X: Any, y: Column, methods: tuple[str, ...], judge: Callable[[Array, str, Any], Array]
 ) -> Column:
-    """Return the outputs of the first available method for rows whose labels are read block by block.
+    """Return the outputs of the first available method as a column.
 
-    Outputs of rows that lie elsewhere do so, too: in a temporary file, or where Dask computes them.
+    Labels of the rows are read block by block. Outputs of rows that lie elsewhere do so, too: in a temporary
+    file, or where Dask computes them.
 
     Parameters
     ----------
@@ -188,7 +189,7 @@ def predicted_column(
         Takes outputs, the name of the method and the labels of a chunk; returns one label for each row.
     """
     if isinstance(estimator, Given):
-        return as_column(estimator.known_outputs)
+        return as_column(estimator.given_outputs)
     method = available_response(estimator, methods)
 
     def of_chunk(rows: Any, labels: Column) -> Array:
@@ -245,9 +246,9 @@ def _predicted(predict: Callable[[Any], Any], X: Any) -> Array:
 
 
 def _predicted_by_dask(of_chunk: Callable[[Any, Column], Array], X: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the Dask array of the outputs for each chunk of rows of another, kept where it is computed.
+    """Return the Dask array of the outputs for each chunk of rows of another.
 
-    ``dtype`` is that of the labels of the rows.
+    It is kept where it is computed. ``dtype`` is that of the labels of the rows.
     """
     import dask
 
@@ -306,7 +307,7 @@ def canonical(
     Raises
     ------
     UnusableOutputsError
-        If they are anything else; the message tells shapes and types, never values.
+        If they are anything else; the message names shapes and types, never values.
 
     Examples
     --------
@@ -482,7 +483,7 @@ class StoredOutputs:
     def scores(
         self, scorer: Any, y: Array, rows: NDArray[np.integer], sample_weight: Array | None = None
     ) -> NDArray[np.float64]:
-        """Return the scorer's value on each subsample (m, t) of the rows, NaN where it has none.
+        """Return the scorer's value on each subsample (m, t), NaN where undefined.
 
         Raises
         ------

@@ -26,7 +26,7 @@ from sklearn_ada.metrics.base import (
     Range,
     RowsInterval,
     UndefinedMetricError,
-    check_known,
+    class_positions,
     clipped,
     register,
 )
@@ -54,7 +54,7 @@ class AUC(Measure):
         """Return the AUC; its size is that of the smaller class."""
         if classes is None or len(classes) != 2 or outputs.ndim != 1:
             raise UndefinedMetricError("the AUC needs two classes and one score per record")
-        check_known(y, classes, "a label")
+        class_positions(y, classes, "a label")
         is_positive = np.asarray(y == classes[1])
         size = int(min(np.count_nonzero(is_positive), np.count_nonzero(~is_positive)))
         if size == 0:
@@ -70,24 +70,26 @@ _averaged = partial(register, response=CLASS_SCORES, needs_every_class=True)
 
 
 # The target depends on class proportions, but for the plain mean over pairs.
-@_averaged("roc_auc_ovo", pairs=True, by_records=False)
-@_averaged("roc_auc_ovo_weighted", pairs=True, by_records=True, at_class_mix=True)
-@_averaged("roc_auc_ovr", pairs=False, by_records=False, at_class_mix=True)
-@_averaged("roc_auc_ovr_weighted", pairs=False, by_records=True, at_class_mix=True)
+@_averaged("roc_auc_ovo", pairs=True, by_rows=False)
+@_averaged("roc_auc_ovo_weighted", pairs=True, by_rows=True, at_class_mix=True)
+@_averaged("roc_auc_ovr", pairs=False, by_rows=False, at_class_mix=True)
+@_averaged("roc_auc_ovr_weighted", pairs=False, by_rows=True, at_class_mix=True)
 @dataclass(frozen=True)
 class AveragedAUC(Measure):
-    """The mean over classes of the AUC of each against the rest, or over pairs of classes of theirs.
+    """The mean of the AUCs of several classes.
+
+    Of each class against the rest, or of each pair of classes.
 
     Parameters
     ----------
     pairs : bool
         Whether pairs of classes are compared ("ovo"), not each class with the rest ("ovr").
-    by_records : bool
-        Whether classes, or pairs, count by their records.
+    by_rows : bool
+        Whether classes, or pairs, count by their rows.
     """
 
     pairs: bool
-    by_records: bool
+    by_rows: bool
     kind = "auc"
     family = "averaged auc"
     theorem = "McDiarmid, or Hoeffding for two-sample U-statistics (McDiarmid 1989, Hoeffding 1963)"
@@ -99,17 +101,17 @@ class AveragedAUC(Measure):
         counts = np.unique(y, return_counts=True)[1]
         if len(counts) < 2:
             raise UndefinedMetricError("the AUC needs two classes")
-        return averaged_auc_size(tuple(counts.tolist()), pairs=self.pairs, weighted=self.by_records)
+        return averaged_auc_size(tuple(counts.tolist()), pairs=self.pairs, weighted=self.by_rows)
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
-        """Return scikit-learn's value, if all classes of the model have records."""
+        """Return scikit-learn's value, if all classes of the model have rows."""
         if classes is None:
             raise UndefinedMetricError("the AUC needs a model with classes")
-        check_known(y, classes, "a label")
+        class_positions(y, classes, "a label")
         if len(np.unique(y)) < len(classes):
             raise UndefinedMetricError("a class has no records")
         scores = outputs[:, 1] if outputs.ndim == 2 and len(classes) == 2 else outputs
-        pairs, average = "ovo" if self.pairs else "ovr", "weighted" if self.by_records else "macro"
+        pairs, average = "ovo" if self.pairs else "ovr", "weighted" if self.by_rows else "macro"
         value = roc_auc_score(y, scores, multi_class=pairs, average=average, labels=classes)
         return Measured(float(value), self.size(y))
 
@@ -131,7 +133,7 @@ class AveragePrecision(AllRows):
     clause = ", ties broken at random"
 
     def size(self, y: Array) -> float:
-        """Return the number of records of the class."""
+        """Return the number of rows of the class."""
         count = int(np.count_nonzero(y == self.positive))
         if not 0 < count < len(y) or len(np.unique(y)) != 2:
             raise UndefinedMetricError("it needs records of two classes, one of them the positive one")

@@ -1,7 +1,7 @@
 """Metrics of predicted numbers that are no mean over rows: R2, D2 of the absolute error, the median error.
 
 R2 and D2 are the share of a loss that a model explains. The median absolute error is a quantile, which the
-counts of records below and above it enclose.
+counts of rows below and above it enclose.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ class Explained(AllRows):
         return f" (-1 if below), {all_in} and each error to +-{self.most_error:g}"
 
     def tuned(self, y: Array, outputs: Array, classes: Array | None) -> Explained:
-        """Return the measure with the range of y on some rows, a quarter wider, and that of errors."""
+        """Return the measure with the ranges of y and of errors that rows suggest.
+
+        That of y is a quarter wider than on these rows.
+        """
         low, high = float(np.min(y)), float(np.max(y))
         more = _TARGET_MARGIN * (high - low) or 1.0
         step = float(f"{(high - low + 2.0 * more) / 1000.0:.0e}")  # of the width: y may be far from 0
@@ -111,7 +114,7 @@ class Explained(AllRows):
         return self._around("explained loss", interval_of, foreseen, foreseen.value, ends)
 
     def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
-        """Return of which records the error is larger than it may be."""
+        """Return which rows have an error larger than it may be."""
         predicted = np.clip(np.asarray(outputs, dtype=float), *self._clip["target_range"])
         away: Array = np.abs(np.asarray(y, dtype=float) - predicted)
         return np.asarray(away > self.most_error)

@@ -1,4 +1,4 @@
-"""What a scorer object is: the name that scikit-learn has for it, and whether it weighs records."""
+"""Find the name that scikit-learn has for a scorer, and whether it takes weights."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def check_is_scorer(scoring: Callable[..., Any], name: str) -> None:
 
 
 def _binds(scoring: Callable[..., Any], **params: Any) -> bool:
-    """Return whether a callable takes an estimator, X and y, and these parameters, as far as it tells."""
+    """Return whether a callable takes an estimator, X and y, and these parameters."""
     try:
         signature = inspect.signature(scoring)
     except (TypeError, ValueError):  # of some callables written in C
@@ -124,7 +124,10 @@ def _binds(scoring: Callable[..., Any], **params: Any) -> bool:
 
 
 class _Toy(ClassifierMixin, BaseEstimator):
-    """A model of these classes that is right on most rows, whose numbers are its true labels."""
+    """A model of these classes that is right on most rows.
+
+    The numbers of a row are its true label.
+    """
 
     def __init__(self, labels: NDArray[np.int64]) -> None:
         self.labels = labels

@@ -1,6 +1,6 @@
 """Questions to a holdout: one module for each mechanism that answers.
 
-A module is imported here to make its settings known (`sklearn_ada.questions.question.QUESTIONS`).
+A module is imported here to register its settings (`sklearn_ada.questions.question.QUESTIONS`).
 """
 
 import sklearn_ada.questions.coded

@@ -41,7 +41,7 @@ _CHECKED = {True: "agrees", False: "differs"}
 
 @dataclass(frozen=True)
 class CodedQuestion(Question):
-    """One check or certify, without noise, of a metric that has an interval of its own.
+    """One check or certify without noise; the metric has an interval of its own.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class CodedQuestion(Question):
     target : str
         The population quantity that is certified.
     variance : float or None
-        The variance of one score that the guess suggests, as a share of the squared range. If it is given,
+        The variance of one score that the guess suggests, as a part of the squared range. If it is given,
         the variance on the holdout is released too, because the interval is then likely to be narrower.
     is_chosen : bool
         Whether the asker has chosen the width of a check's cells.
@@ -140,7 +140,7 @@ class CodedQuestion(Question):
 
     @property
     def may_use_all_rows(self) -> bool:  # type: ignore[override]
-        """Whether an interval that is a function of all rows may be narrower: a count says it all."""
+        """Whether an interval of all rows may be narrower; for a count, none is."""
         return self.purpose == "certify" and not self.rule.counts
 
     def describe(self) -> dict[str, Any]:
@@ -178,49 +178,49 @@ class CodedQuestion(Question):
             return (symbol, Symbol("count", offset, _COUNT_SCALE))
         return (symbol,)
 
-    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
+    def expected_symbols(self, stake: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact: number 0 of everything."""
         symbol = Symbol(self.stream, 0, self.scale)
         more = self.rule.size_is_released or self.variance is not None
         return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
 
-    def release(self, seen: tuple[Symbol, ...], share: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: tuple[Symbol, ...], stake: FailureBudget, draw: Draw) -> Released:
         """Return the event of releasing these symbols; nothing is drawn and nothing remembered."""
         return CodedRelease(seen), {}
 
-    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range.
 
         That of a ratio is taken at the denominator that the guess suggests.
         """
-        ln_delta = share.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
+        ln_delta = stake.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
         size = self._size_of(0) if self.rule.size_is_released else self.size
         return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta), self.metric.width
 
-    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
         low, high = self.metric.bounds
         symbols = symbols_of(event)
         index = symbols[0].value
         if isinstance(index, str):
             return Outcome.failed(self.metric.why_failed(index), self.metric.bounds, self.target)
-        interval, theorem = self._interval(symbols, share.ln_delta)
+        interval, theorem = self._interval(symbols, stake.ln_delta)
         value = min(max(self.cells.centre(index), low), high)
         verdict = "exact" if self.purpose == "certify" else _CHECKED[index == 0]
         vacuous = interval[0] <= low and interval[1] >= high
         return Outcome(value, interval, verdict, theorem, self.target, vacuous)
 
     def _interval(self, symbols: tuple[Symbol, ...], ln_delta: float) -> tuple[tuple[float, float], str]:
-        """Return the interval and the theorem behind it, from the value and what was released beside it."""
-        bounds, known = self.metric.bounds, self.cells.ends(int(symbols[0].value))
+        """Return the interval and its theorem, from everything that was released."""
+        bounds, ends = self.metric.bounds, self.cells.ends(int(symbols[0].value))
         if self.rule.size_is_released:
             size = self._size_of(int(symbols[1].value))
-            return self.rule.interval(known, size, ln_delta), self.rule.theorem
+            return self.rule.interval(ends, size, ln_delta), self.rule.theorem
         if self.variance is None:
-            return self.rule.interval(known, self.size, ln_delta), self.rule.theorem
+            return self.rule.interval(ends, self.size, ln_delta), self.rule.theorem
         # Should the variance be larger than expected, the usual interval at a tenth of delta is a fallback.
-        usual = self.rule.interval(known, self.size, ln_delta + _LN_FALLBACK)
-        low, high = (min(max(end, bounds[0]), bounds[1]) for end in known)
+        usual = self.rule.interval(ends, self.size, ln_delta + _LN_FALLBACK)
+        low, high = (min(max(end, bounds[0]), bounds[1]) for end in ends)
         variance = _VARIANCES.high(_VARIANCES.index(self.variance) + int(symbols[1].value))
         variance *= self.metric.width**2
         ln_rest = ln_delta + math.log1p(-math.exp(_LN_FALLBACK))
@@ -229,7 +229,7 @@ class CodedQuestion(Question):
         return interval, f"{self.rule.theorem}; empirical Bernstein (Maurer, Pontil 2009)"
 
     def _variance_bucket(self, deviation: float) -> int:
-        """Return the bucket of the unbiased variance of the scores, in units of the squared range."""
+        """Return the bucket of the unbiased variance, in units of the squared range."""
         unbiased = (deviation / self.metric.width) ** 2 * self.size / (self.size - 1.0)
         return _VARIANCES.index(max(unbiased, _LEAST_VARIANCE))
 
@@ -247,9 +247,10 @@ class CodedQuestion(Question):
 def foreseen_variance(
     rule: Measure, guess: Guess, bounds: tuple[float, float], size: float, policy: Policy
 ) -> float | None:
-    """Return the variance, as a share of the squared range, that a certify with this guess tells, or None.
+    """Return the variance that the guess suggests, as a part of the squared range, or None.
 
-    It is told if an interval that uses it promises to be narrower; the guess alone decides that.
+    It is for a certify that releases the variance, too: where an interval that uses it promises to be
+    narrower. The guess alone decides that.
     """
     if not rule.has_variance or guess.deviation is None or size < 2:
         return None
@@ -263,7 +264,7 @@ def foreseen_variance(
 
 
 def _deviations(guess: Guess, scaled: float, size: float, width: float) -> tuple[float, float]:
-    """Return the deviation of a 0/1 score with the guess as mean, and the one that the guess suggests."""
+    """Return the deviation of a 0/1 score with this mean, and the guess's own."""
     spread = _wilson_deviation(min(max(scaled, 0.0), 1.0), guess.size or size)
     given = guess.deviation
     return spread, spread if given is None else max(given / width, 1e-3 * spread)
@@ -302,11 +303,12 @@ class RefinedCheck(Question):
 
 @dataclass(frozen=True)
 class FilledCheck(RefinedCheck):
-    """A check whose half cell is the tolerance minus the half-width of an exact answer at the current L.
+    """A check with the widest cells that the tolerance allows.
 
-    No answer is wider than the tolerance, and none is narrower by much: this is for those who want as many
-    answers as there can be within a width that was chosen beforehand. Once less than half a record's share is
-    left for the half cell, questions are refused.
+    The half cell is the tolerance minus the half-width of an exact answer at the current L. No answer is
+    wider than the tolerance, and none is narrower by much: this is for those who want as many answers as
+    there can be within a width that was chosen beforehand. Once less than half a row is left for the half
+    cell, questions are refused.
 
     Parameters
     ----------
@@ -323,21 +325,21 @@ class FilledCheck(RefinedCheck):
 
     @classmethod
     def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
-        """Fix everything but the width; ValueError without a tolerance, a share of the metric's range."""
+        """Fix everything but the width; ValueError without a tolerance."""
         if policy.tolerance is None:
             expected = "something else on a holdout without a tolerance"
             fix = "Open the holdout with tolerance=, which is what cells can fill."
             raise bad_parameter("settings", "Holdout.check", expected, FILL, fix)
         return cls(coded, policy.tolerance * coded.metric.width)
 
-    def of_share(self, share: FailureBudget) -> CodedQuestion:
-        """Return the check with the cells that it has at this share.
+    def at_stake(self, stake: FailureBudget) -> CodedQuestion:
+        """Return the check with the cells that it has at this stake.
 
         The half cell is rounded down to seven digits, so that it is the same on every machine.
         """
         least = self.metric.width * max(LEAST_CELL, 0.5 / self.coded.size)
         narrowest = replace(self.coded, cells=Cells(self.coded.guess.value, least))
-        half_width, _ = narrowest.half_width_bound(share)
+        half_width, _ = narrowest.half_width_bound(stake)
         half_cell = float(f"{(self.room - half_width + least) * (1.0 - 1e-6):.7g}")
         return (
             narrowest
@@ -354,19 +356,19 @@ class FilledCheck(RefinedCheck):
         measured, outputs = self.coded.measure(estimator, data)
         return observed(self.metric, measured, outputs, measured.value)
 
-    def release(self, seen: Any, share: FailureBudget, draw: Draw) -> Released:
-        """Return the event of telling the cell; nothing is drawn and nothing remembered."""
+    def release(self, seen: Any, stake: FailureBudget, draw: Draw) -> Released:
+        """Return the event of releasing the cell; nothing is drawn and nothing remembered."""
         is_failure = isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen)
-        return CodedRelease(seen if is_failure else self.of_share(share).symbols_of(seen)), {}
+        return CodedRelease(seen if is_failure else self.at_stake(stake).symbols_of(seen)), {}
 
-    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
+    def expected_symbols(self, stake: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact."""
-        return self.coded.expected_symbols(share)
+        return self.coded.expected_symbols(stake)
 
-    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
-        return self.of_share(share).half_width_bound(share)
+        return self.at_stake(stake).half_width_bound(stake)
 
-    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
-        return self.of_share(share).read(event, share, state)
+        return self.at_stake(stake).read(event, stake, memory)

@@ -32,7 +32,8 @@ class LadderSettings:
     Parameters
     ----------
     step : float or "auto"
-        In units of the metric. "auto": two standard errors of an accuracy of one half.
+        The least improvement that is revealed, in units of the metric. "auto": two standard errors of an
+        accuracy of one half.
     """
 
     step: float | str = "auto"
@@ -51,7 +52,7 @@ class LadderQuestion(RefinedCheck):
     coded : CodedQuestion
         The same question without a Ladder: metric, guess, size, target.
     step : float
-        As a share of the metric's range.
+        As a part of the metric's range.
     """
 
     coded: CodedQuestion
@@ -81,9 +82,9 @@ class LadderQuestion(RefinedCheck):
         """Return a JSON-ready description of everything that is fixed."""
         return {**self.coded.describe(), "name": "ladder", "step": self.step}
 
-    def release(self, seen: float | Failure, share: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: float | Failure, stake: FailureBudget, draw: Draw) -> Released:
         """Return by how many steps the best loss fell, and the new best."""
-        best = draw.state.get("best")
+        best = draw.memory.get("best")
         stream, scale = (self.stream, self.scale) if best is not None else ("lattice", self._spread)
         if isinstance(seen, tuple):  # a failure; in the code of a value, whose probabilities allow for it
             first, *more = seen
@@ -96,22 +97,22 @@ class LadderQuestion(RefinedCheck):
         offset = ladder.best - expected if best is None else best - ladder.best
         return CodedRelease((Symbol(stream, offset, scale),)), {"best": ladder.best}
 
-    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of an improvement (of anything else only one side is certified)."""
         half, width = self.step * self.metric.width, self.metric.width
-        return self.coded.rule.half_width_bound(half, self.coded.size, share.ln_delta), width
+        return self.coded.rule.half_width_bound(half, self.coded.size, stake.ln_delta), width
 
-    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
-        """Return an interval for a model that improves, and only an upper end for any other."""
+    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
+        """Return an interval if the model improves, else only an upper end."""
         (low, high), target = self.metric.bounds, self.coded.target
         symbol = symbols_of(event)[0]
         if isinstance(symbol.value, str):
             return Outcome.failed(symbol.value, (low, high), target)
-        best = high - state["best"] * self.step * self.metric.width
+        best = high - memory["best"] * self.step * self.metric.width
         reach = self.step * self.metric.width
         improved = symbol.stream == "lattice" or symbol.value > 0
-        known = (best - reach if improved else low, best + reach)
-        interval = self.coded.rule.interval(known, self.coded.size, share.ln_delta)
+        ends = (best - reach if improved else low, best + reach)
+        interval = self.coded.rule.interval(ends, self.coded.size, stake.ln_delta)
         return Outcome(
             min(max(best, low), high),
             interval if improved else (low, interval[1]),

@@ -46,7 +46,9 @@ class Transcript:
 
 @dataclass(frozen=True)
 class LossCount:
-    """How many of n rows have a 0/1 loss (or score) of 1, in cells of counts around the guess.
+    """How many of n rows have a loss of 1, in cells of counts around the guess.
+
+    Losses (or scores) are 0 or 1.
 
     Parameters
     ----------

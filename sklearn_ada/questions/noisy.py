@@ -56,22 +56,24 @@ _LEAST_SCALE = 1e-12  # of the metric's range; and the largest is its inverse
 
 @dataclass(frozen=True)
 class NoiseSettings:
-    """How Thresholdout is randomised.
+    """How Thresholdout draws noise.
 
     Parameters
     ----------
     noise : {"laplace", "gaussian"}
-        "laplace": the algorithm of the article, with a budget of hits. "gaussian": as in the experiment of
-        its figure, with a fixed threshold; every question costs privacy, also one whose guess holds.
+        "laplace": the algorithm of the article, which corrects ``max_hits`` guesses. "gaussian": as in the
+        experiment of the article's figure, with a fixed threshold; every question costs privacy, also one
+        whose guess holds.
     scale : float or "auto"
-        Scale (standard deviation) of the noise of a corrected value, in units of the metric; "auto" is 2 % of
-        the threshold (of the largest one there can be, where it is not fixed). Where privacy certifies,
-        "auto" makes all ``max_hits`` hits cost half of the privacy budget ("laplace"), or each of the
-        expected questions its part of the budget ("gaussian").
+        Scale ("laplace") or standard deviation ("gaussian") of the noise of a corrected value, in units of
+        the metric. "auto" is 2 % of the threshold, or of the largest threshold that there can be where it is
+        not given. Where privacy certifies, "auto" makes all ``max_hits`` hits cost half of the privacy budget
+        ("laplace"), or each of the expected questions its part of the budget ("gaussian").
     max_hits : int or None
         How often the holdout may correct a guess; None is 20 for "laplace", no limit for "gaussian".
     threshold : float or None
-        None takes what a check without noise would take.
+        How far the holdout's value may be from the guess before it is corrected, in units of the metric. None
+        takes half the width of a cell of a check without noise.
     """
 
     noise: str
@@ -88,7 +90,7 @@ class NoiseSettings:
 
     @property
     def hits(self) -> float:
-        """The budget of hits; infinite where there is none."""
+        """How many hits there may be; infinite without a limit."""
         if self.max_hits is not None:
             return self.max_hits
         return _DEFAULT_HITS if self.noise == "laplace" else math.inf
@@ -112,7 +114,7 @@ class NoisyQuestion(RefinedCheck):
         """Half the width of the cell that a symbol names."""
 
     @abstractmethod
-    def known(self, symbol: int) -> tuple[float, float]:
+    def ends(self, symbol: int) -> tuple[float, float]:
         """Return the ends of the cell that a symbol names; the value plus noise is between them."""
 
     @abstractmethod
@@ -121,20 +123,23 @@ class NoisyQuestion(RefinedCheck):
 
     @abstractmethod
     def allowance(self, ln_noise: float) -> float:
-        """Return how far noise can have moved the answer, except with this probability (its logarithm)."""
+        """Return how far noise may have moved the answer, except with this probability.
 
-    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+        The probability is given as its logarithm.
+        """
+
+    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer and the width of the range."""
-        reach, rule = self.half_cell + self.allowance(share.ln_noise), self.coded.rule
-        return rule.half_width_bound(reach, self.coded.size, share.ln_delta - LN_2), self.metric.width
+        reach, rule = self.half_cell + self.allowance(stake.ln_noise), self.coded.rule
+        return rule.half_width_bound(reach, self.coded.size, stake.ln_delta - LN_2), self.metric.width
 
-    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what description length certifies: half of delta is for sampling, half for noise."""
-        known = self._widened(event, share.ln_noise)
-        if isinstance(known, Outcome):
-            return known
+        ends = self._widened(event, stake.ln_noise)
+        if isinstance(ends, Outcome):
+            return ends
         rule = self.coded.rule
-        interval = rule.interval(known, self.coded.size, share.ln_delta - LN_2)
+        interval = rule.interval(ends, self.coded.size, stake.ln_delta - LN_2)
         return self._outcome(event, interval, f"{rule.theorem}; tail of the noise")
 
     def private_half_width(self, transfer: TransferShare) -> float:
@@ -142,18 +147,18 @@ class NoisyQuestion(RefinedCheck):
         reach = self.allowance(self._ln_tail(transfer))
         return min(self.half_cell + reach + self._gap(transfer), self.metric.width / 2.0)
 
-    def read_private(self, event: Event, share: FailureBudget) -> Outcome:
+    def read_private(self, event: Event, stake: FailureBudget) -> Outcome:
         """Return what the transfer theorem certifies: the noise and the gap, to both sides."""
-        assert share.transfer is not None
-        known = self._widened(event, self._ln_tail(share.transfer))
-        if isinstance(known, Outcome):
-            return known
-        (low, high), gap = self.metric.bounds, self._gap(share.transfer)
-        interval = (max(known[0] - gap, low), min(known[1] + gap, high))
+        assert stake.transfer is not None
+        ends = self._widened(event, self._ln_tail(stake.transfer))
+        if isinstance(ends, Outcome):
+            return ends
+        (low, high), gap = self.metric.bounds, self._gap(stake.transfer)
+        interval = (max(ends[0] - gap, low), min(ends[1] + gap, high))
         return self._outcome(event, interval, "tail of the noise")
 
     def _priced(self, event: Event) -> PrivateRelease:
-        """Return a release with what is replaced between data sets, and with whom it shares its gap."""
+        """Return what the privacy route needs to price a release."""
         return PrivateRelease(event, self.coded.rule.unit, self.coded.rule.family)
 
     def _gap(self, transfer: TransferShare) -> float:
@@ -173,24 +178,24 @@ class NoisyQuestion(RefinedCheck):
         return transfer.ln_tail(slope / self._unit_of_gap)
 
     def _widened(self, event: Event, ln_noise: float) -> tuple[float, float] | Outcome:
-        """Return an interval that contains the holdout's value, or the outcome of a question that failed."""
+        """Return ends around the holdout's value, or the outcome of a failure."""
         symbol = symbols_of(event)[0].value
         if isinstance(symbol, str):
             return Outcome.failed(symbol, self.metric.bounds, self.coded.target)
-        (low, high), reach = self.known(symbol), self.allowance(ln_noise)
+        (low, high), reach = self.ends(symbol), self.allowance(ln_noise)
         return low - reach, high + reach
 
     def _outcome(self, event: Event, interval: tuple[float, float], theorem: str) -> Outcome:
         (low, high), symbol = self.metric.bounds, symbols_of(event)[0].value
         vacuous = interval[0] <= low and interval[1] >= high
         # Noise may leave the range; what is left of the interval is then one end of the range.
-        ends = (min(max(interval[0], low), high), max(min(interval[1], high), low))
-        value = min(max(sum(self.known(symbol)) / 2.0, low), high)
-        return Outcome(value, ends, self.verdict(symbol), theorem, self.coded.target, vacuous)
+        clipped = (min(max(interval[0], low), high), max(min(interval[1], high), low))
+        value = min(max(sum(self.ends(symbol)) / 2.0, low), high)
+        return Outcome(value, clipped, self.verdict(symbol), theorem, self.coded.target, vacuous)
 
 
 def bounded_sensitivity(coded: CodedQuestion, data: HoldoutData, owner: str, fix: str) -> float:
-    """Return how far one record can move the value; raise for metrics of which nothing bounds that."""
+    """Return how far one row can move the value; ValueError where nothing bounds that."""
     sensitivity = coded.rule.sensitivity(data.labels_for(coded.metric, coded.rule))
     if sensitivity is None:
         expected = "a mean, an AUC or a per-class mean when noise is added"
@@ -256,7 +261,7 @@ class GaussianQuestion(NoisyQuestion):
             "noise": self.deviation,
         }
 
-    def release(self, seen: float | Failure, share: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: float | Failure, stake: FailureBudget, draw: Draw) -> Released:
         """Add the noise of this question and return the cell of the sum."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
@@ -264,18 +269,18 @@ class GaussianQuestion(NoisyQuestion):
         symbol = Symbol(self.stream, self.cells.index(noisy), self.scale)
         return GaussianEvent(self.multiplier, (symbol,)), {}
 
-    def private_release(self, state: dict[str, Any]) -> PrivateRelease:
+    def private_release(self, memory: dict[str, Any]) -> PrivateRelease:
         """Return the privacy cost, the same whatever the answer."""
         return self._priced(GaussianEvent(self.multiplier))
 
     half_cell = property(lambda self: self.cells.half_cell)
 
-    def known(self, symbol: int) -> tuple[float, float]:
+    def ends(self, symbol: int) -> tuple[float, float]:
         """Return the ends of a cell."""
         return self.cells.ends(symbol)
 
     def verdict(self, symbol: int) -> str:
-        """Return "agrees" if the noisy value is within a half cell and three deviations of the guess."""
+        """Return whether the noisy value is near the guess: within a half cell and three deviations."""
         if self.purpose == "certify":
             return "drawn"
         near = abs(self.cells.centre(symbol) - self.cells.guess) <= self.half_cell + 3.0 * self.deviation
@@ -335,38 +340,38 @@ class NoisyCheck(NoisyQuestion):
             "max_hits": self.settings.max_hits,
         }
 
-    def exhausted(self, state: dict[str, Any]) -> str | None:
+    def exhausted(self, memory: dict[str, Any]) -> str | None:
         """Return why nothing more is answered, or None."""
-        if state.get("hits", 0) >= self.settings.hits:
+        if memory.get("hits", 0) >= self.settings.hits:
             return f"all {self.settings.hits} hits of this Thresholdout are used"
         return None
 
-    def release(self, seen: float | Failure, share: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: float | Failure, stake: FailureBudget, draw: Draw) -> Released:
         """Compare with noise and return what is released, and what is remembered."""
-        state = {"opened": False, "hits": 0, **draw.state}
+        memory = {"opened": False, "hits": 0, **draw.memory}
         if isinstance(seen, tuple):
-            return CodedRelease(seen), state
+            return CodedRelease(seen), memory
         rng, scale, threshold = draw.question(), self.scale_of_noise, self.half_cell
         is_laplace, guess = self.settings.noise == "laplace", self.coded.cells.guess
         if is_laplace:
-            threshold = laplace_threshold(threshold, scale, draw.run(self.state_name, state["hits"]))
+            threshold = laplace_threshold(threshold, scale, draw.run(self.state_name, memory["hits"]))
         correction = laplace_correction if is_laplace else gaussian_correction
         corrected = correction(guess, seen, threshold, scale, rng)
         hit = corrected is not None
         symbols = (Symbol(self.stream, 0 if corrected is None else self._cell(corrected), self.scale),)
-        event = self._event(symbols, hit=hit, opened=state["opened"])
-        return event, {"opened": True, "hits": state["hits"] + int(hit)}
+        event = self._event(symbols, hit=hit, opened=memory["opened"])
+        return event, {"opened": True, "hits": memory["hits"] + int(hit)}
 
-    def private_release(self, state: dict[str, Any]) -> PrivateRelease:
+    def private_release(self, memory: dict[str, Any]) -> PrivateRelease:
         """Return the privacy cost at most.
 
         With Laplace noise the first question pays for all later ones; with Gaussian noise a hit costs two
         Gaussian releases.
         """
-        symbols, opened = (Symbol(self.stream, 0, self.scale),), state.get("opened", False)
+        symbols, opened = (Symbol(self.stream, 0, self.scale),), memory.get("opened", False)
         return self._priced(self._event(symbols, hit=True, opened=opened))
 
-    def known(self, symbol: int) -> tuple[float, float]:
+    def ends(self, symbol: int) -> tuple[float, float]:
         """Return the ends of a cell: number j > 0 is [2h(j-1), 2hj] above the guess; 0 means "agrees"."""
         half, guess = self.half_cell, self.coded.cells.guess
         centre = guess + half * (2 * symbol - (symbol > 0) + (symbol < 0))

@@ -1,11 +1,10 @@
 """A certify whose interval is a function of all rows: its ends are released, and priced.
 
-The value is told as by any certify, then both ends of the interval, each as a point of a lattice that is
-fixed beforehand, rounded outwards. The symbol of an end is its distance from where the guess and the value
-foresee it (`sklearn_ada.metrics.base`). The interval holds at the level of the asking: it is a
-function of the rows that was fixed, tuning and level included, before anything was said of this question;
-that its ends are released is paid for by later questions
-(`sklearn_ada.guarantees.question_interval`).
+The value is released as by any certify, and with it both ends of the interval, each as a point of a lattice
+that is fixed beforehand, rounded outwards. The symbol of an end is its distance from where the guess and the
+value foresee it (`sklearn_ada.metrics.base`). The interval holds at the level of the asking: it is a function
+of the rows that was fixed, tuning and level included, before anything about this question was released. That
+its ends are released is paid for by later questions (`sklearn_ada.guarantees.question_interval`).
 
 Bets are tuned by a guess of the variance and lose width where that is wrong. So nine tenths of the failure
 probability are the construction's, and a tenth goes to the metric's usual interval, which follows from the
@@ -70,19 +69,18 @@ class RowsQuestion(RefinedCheck):
         return {**self.coded.describe(), "interval": {**self.construction.describe(), "step": self.step}}
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
-        """Look at the holdout and return the value and the rows' outputs, which nobody is shown."""
+        """Look at the holdout: return the value and the outputs, which nobody is shown."""
         measured, outputs = self.coded.measure(estimator, data)
         classes = getattr(estimator, "classes_", None) if self.metric.response.needs_classes else None
-        known = None if classes is None else np.asarray(classes)
-        seen = Rows(measured.value, data.y, outputs, known)
+        seen = Rows(measured.value, data.y, outputs, None if classes is None else np.asarray(classes))
         return observed(self.metric, seen, outputs, measured.value)
 
-    def release(self, seen: Rows | Failure, share: FailureBudget, draw: Draw) -> Released:
-        """Return the event of telling the value and both ends, or the failure."""
+    def release(self, seen: Rows | Failure, stake: FailureBudget, draw: Draw) -> Released:
+        """Return the event of releasing the value and both ends, or the failure."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
         index = self.coded.cells.index(seen.value)
-        ln_delta = share.ln_delta + _LN_REST
+        ln_delta = stake.ln_delta + _LN_REST
         ends = self.construction.ends(seen.y, seen.outputs, seen.classes, ln_delta, draw.question())
         low, high = self._lattice(*ends)
         low_foreseen, high_foreseen = self._foreseen(index, ln_delta)
@@ -93,26 +91,26 @@ class RowsQuestion(RefinedCheck):
         )
         return CodedRelease(symbols), {}
 
-    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
+    def expected_symbols(self, stake: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if everything were as foreseen."""
         return (Symbol(self.stream, 0, self.scale), *(Symbol("count", 0, _SCALE),) * 2)
 
-    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
-        return self.coded.half_width_bound(replace(share, ln_delta=share.ln_delta + _LN_USUAL))
+        return self.coded.half_width_bound(replace(stake, ln_delta=stake.ln_delta + _LN_USUAL))
 
-    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what value and ends certify at this failure probability."""
         first, *ends = symbols_of(event)
-        usual_share = replace(share, ln_delta=share.ln_delta + _LN_USUAL)
-        usual = self.coded.read(CodedRelease((first,)), usual_share, {})
+        usual_stake = replace(stake, ln_delta=stake.ln_delta + _LN_USUAL)
+        usual = self.coded.read(CodedRelease((first,)), usual_stake, {})
         if isinstance(first.value, str):
             return usual
-        foreseen = self._foreseen(int(first.value), share.ln_delta + _LN_REST)
-        told = [each + int(symbol.value) for each, symbol in zip(foreseen, ends, strict=True)]
+        foreseen = self._foreseen(int(first.value), stake.ln_delta + _LN_REST)
+        points = [each + int(symbol.value) for each, symbol in zip(foreseen, ends, strict=True)]
         centre, (bottom, top) = self.coded.cells.guess, self.metric.bounds
-        low = max(centre + self.step * told[0], usual.interval[0], bottom)
-        high = min(centre + self.step * told[1], usual.interval[1], top)
+        low = max(centre + self.step * points[0], usual.interval[0], bottom)
+        high = min(centre + self.step * points[1], usual.interval[1], top)
         if low > high:  # one of them misses, which is the failure that was allowed for
             low, high = usual.interval
         # Bets row by row may leave out the mean itself, at large levels; an answer is in its own interval.
@@ -145,7 +143,7 @@ def of_rows(question: Question, data: HoldoutData, policy: Policy) -> RowsQuesti
         return None  # as when it is read from its record
     behind = guess.size or size
     ln_delta = policy.planned_ln_delta
-    known = Foreseen(
+    foreseen = Foreseen(
         value=guess.value,
         deviation=guess.deviation,
         error=math.sqrt(1.0 / size + 1.0 / behind),
@@ -154,7 +152,7 @@ def of_rows(question: Question, data: HoldoutData, policy: Policy) -> RowsQuesti
         ln_delta=ln_delta,
         details=guess.details,
     )
-    construction = rule.of_rows(known)
+    construction = rule.of_rows(foreseen)
     if construction is None:
         return None
     plain = replace(question, variance=None)
@@ -163,6 +161,6 @@ def of_rows(question: Question, data: HoldoutData, policy: Policy) -> RowsQuesti
     return RowsQuestion(plain, construction, float(f"{step:.3g}"))
 
 
-def told_value_alone(question: CodedQuestion, mechanism: dict[str, Any]) -> CodedQuestion:
-    """Return the question that reads the value of an answer, whatever was told beside it."""
+def by_value_alone(question: CodedQuestion, mechanism: dict[str, Any]) -> CodedQuestion:
+    """Return the question that reads an answer's value, whatever was released beside it."""
     return replace(question, variance=None) if "interval" in mechanism else question

@@ -49,7 +49,7 @@ Released = tuple[Event, dict[str, Any]]
 
 
 class Question(ABC):
-    """One question to a holdout, of which all but the answer is fixed before the look.
+    """One question to a holdout; all but the answer is fixed before the look.
 
     A mechanism is a class of questions in a module of its own. It says what is fixed (`describe`), what may
     be spent (`exhausted`, `half_width_bound`), what a look gives (`evaluate`), what of that is released
@@ -57,14 +57,14 @@ class Question(ABC):
     """
 
     purpose: str
-    """The purpose, "check" or "certify", whose part of the failure probability it uses."""
+    """The purpose, "check" or "certify"; each has its part of the failure probability."""
     metric: Metric
     guess: Guess | None
     """What the answer is expected to be; None if nothing is."""
     stream: str
-    """Which code prices its first symbol (`sklearn_ada.accounting.codes`)."""
+    """The code that prices its first symbol (`sklearn_ada.accounting.codes`)."""
     scale: float
-    """How large that code expects the symbol to be; 0 where it has no such parameter."""
+    """How large that code expects the symbol to be; 0 where the code has no such parameter."""
     target: str
     """The population quantity that is certified."""
     state_name: str = ""
@@ -96,7 +96,7 @@ class Question(ABC):
 
     @property
     def at_once(self) -> bool:
-        """Whether an exact value is released when it is asked, which takes more of the budget."""
+        """Whether an exact value is released at once, which takes more of the budget."""
         return self.purpose == "certify" and self.statistic is None
 
     @property
@@ -108,7 +108,7 @@ class Question(ABC):
     def describe(self) -> dict[str, Any]:
         """Return everything that is fixed, ready for JSON."""
 
-    def exhausted(self, state: dict[str, Any]) -> str | None:
+    def exhausted(self, memory: dict[str, Any]) -> str | None:
         """Return why the mechanism answers no more, judged from what it remembers, or None."""
         return None
 
@@ -120,59 +120,59 @@ class Question(ABC):
         """
 
     @abstractmethod
-    def release(self, seen: Any, share: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: Any, stake: FailureBudget, draw: Draw) -> Released:
         """Return the event of what is released, and what the mechanism remembers of it."""
 
-    def expected_symbols(self, share: FailureBudget) -> tuple[Any, ...]:
+    def expected_symbols(self, stake: FailureBudget) -> tuple[Any, ...]:
         """Return what would be released if the guess were exact: number 0 of everything."""
         return (Symbol(self.stream, 0, self.scale),)
 
     @abstractmethod
-    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
-        """Return the worst half-width of the answer and the width of the metric's range, in one unit."""
+    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
+        """Return the worst half-width of the answer, and the width of the metric's range."""
 
     @abstractmethod
-    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return value and interval by description length."""
 
-    def private_release(self, state: dict[str, Any]) -> PrivateRelease | None:
-        """Return what it can cost of the privacy budget at most, or None if there is no privacy in it."""
+    def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
+        """Return what it may cost of the privacy budget; None if it is not private."""
         return None
 
     def private_half_width(self, transfer: TransferShare) -> float:
         """Return the worst half-width by the privacy route, in the units of `half_width_bound`."""
         return math.inf
 
-    def read_private(self, event: Event, share: FailureBudget) -> Outcome:
+    def read_private(self, event: Event, stake: FailureBudget) -> Outcome:
         """Return value and interval by the privacy route."""
         raise UnsupportedEventError("An answer without noise has no certificate by privacy.")
 
     def foreseen_half_width(
-        self, share: FailureBudget, transcript_of: Callable[[Event], Transcript]
+        self, stake: FailureBudget, transcript_of: Callable[[Event], Transcript]
     ) -> tuple[float, float]:
-        """Return the half-width that decides on admission, by the better route, and the width of the range.
+        """Return the half-width that decides on admission, and the width of the range.
 
-        It is the worst there can be. ``transcript_of`` says what the transcript theorem takes once an event
-        is recorded.
+        It is the worst there can be, by the better route. ``transcript_of`` gives what the transcript theorem
+        takes once an event is recorded.
         """
-        half, width = self.half_width_bound(share)
-        bounds = [half] if share.described else []
-        if share.transfer is not None:
-            bounds.append(self.private_half_width(share.transfer))
+        half, width = self.half_width_bound(stake)
+        bounds = [half] if stake.described else []
+        if stake.transfer is not None:
+            bounds.append(self.private_half_width(stake.transfer))
         return min(bounds, default=math.inf), width
 
     def outcome(
-        self, event: Event, share: FailureBudget, state: dict[str, Any], transcript: Transcript | None
+        self, event: Event, stake: FailureBudget, memory: dict[str, Any], transcript: Transcript | None
     ) -> Outcome:
         """Return value and interval of what was released, by every route that certifies it.
 
         ``transcript`` is what the transcript theorem takes; None where it does not hold.
         """
-        described = self.read(event, share, state) if share.described else None
-        if share.transfer is None:
+        described = self.read(event, stake, memory) if stake.described else None
+        if stake.transfer is None:
             assert described is not None  # a question without any route was refused
             return described
-        private = replace(self.read_private(event, share), route="differential_privacy")
+        private = replace(self.read_private(event, stake), route="differential_privacy")
         if described is None or described.verdict == "failed":
             return private
         low = max(described.interval[0], private.interval[0])
@@ -193,7 +193,7 @@ class Question(ABC):
 
 
 QUESTIONS: dict[type, type[Question]] = {}
-"""The class of questions for each class of settings, filled by the classes as they are defined."""
+"""The class of questions for each class of settings."""
 
 
 def question_class(settings: object) -> type[Question] | None:
@@ -205,26 +205,28 @@ def question_class(settings: object) -> type[Question] | None:
 
 @dataclass(frozen=True)
 class Guess:
-    """An estimate of a metric made without the holdout, with what is known of its precision.
+    """An estimate of a metric made without the holdout, and how precise it is.
 
     Attributes
     ----------
     value : float
+        The estimate, in units of the metric.
     size : float or None
-        Number of independent terms behind it, in [1e-15, 1e15] (for a mean, of rows); None where the guess
-        is a bare number.
+        Number of independent terms behind it, in [1e-15, 1e15]; for a mean, the number of rows. None for a
+        number that does not come from rows.
     deviation : float or None
         Standard deviation of one term, in [0, 1e100].
     share : float or None
-        ``size`` divided by the number of rows. On the holdout, it suggests the denominator of a ratio such as
-        F1.
+        ``size`` divided by the number of rows. It suggests how large the denominator of a ratio such as F1 is
+        on the holdout.
     outputs : str
-        Digest of the model's outputs on the rows that the guess is from; part of a question's identity where
-        privacy certifies.
+        Digest of the model's outputs on the rows that the guess is from. Where privacy certifies, guesses
+        with different digests make different questions.
     rows : str
-        Digest of these rows and their labels; part of a question's identity where description length does.
+        Digest of these rows and their labels. Where description length certifies, guesses with different
+        digests make different questions.
     details : object
-        What these rows foresee beyond that, for an interval of all rows; in no record.
+        What else the rows suggest, for an interval that is a function of all rows. It is not recorded.
     """
 
     value: float
@@ -338,12 +340,15 @@ def _undefined(metric: Metric, labels: NDArray[Any], error: UndefinedMetricError
 
 
 def _identified(guess: Guess, X: Any, labels: NDArray[Any], outputs: Any) -> Guess:
-    """Add the digests of outputs, to nine digits, and rows; the first one twice if rows cannot be read."""
-    said = canonical_digest(_to_nine_digits(outputs))
+    """Add the digests of outputs, to nine digits, and rows.
+
+    If the rows cannot be read, that of the outputs stands for both.
+    """
+    digest = canonical_digest(_to_nine_digits(outputs))
     try:
-        return replace(guess, outputs=said, rows=rows_digest(X, labels))
+        return replace(guess, outputs=digest, rows=rows_digest(X, labels))
     except ValueError:
-        return replace(guess, outputs=said, rows=said)
+        return replace(guess, outputs=digest, rows=digest)
 
 
 def _to_nine_digits(outputs: Any) -> Any:
@@ -362,7 +367,7 @@ def _to_nine_digits(outputs: Any) -> Any:
 
 
 def _labels(metric: Metric, X: Any, y: Any) -> NDArray[Any]:
-    """Return y of the rows that a guess is from, checked like the y of a holdout."""
+    """Return y of a guess's rows, checked like the y of a holdout."""
     labels = check_labels(y, metric.name)
     if len(labels) != n_rows(X):
         expected = f"as long as X, which has {n_rows(X)} rows"
@@ -384,13 +389,13 @@ class Draw:
         The ledger's.
     key : str
         Identity of the question.
-    state : dict
+    memory : dict
         What the mechanism recorded last; empty at first, and for mechanisms that remember nothing.
     """
 
     secret: bytes = field(repr=False)
     key: str
-    state: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
 
     def question(self) -> np.random.Generator:
         """Return a generator for this question alone."""
@@ -443,7 +448,7 @@ class Outcome:
 
     @property
     def full_theorem(self) -> str:
-        """The theorem of the route, which allows for adaptive questions, and the one of the metric."""
+        """The theorems of the route, which allows for adaptive questions, and of the metric."""
         return f"{_THEOREMS[self.route]}; {self.theorem}"
 
     def to_dict(self) -> dict[str, Any]:

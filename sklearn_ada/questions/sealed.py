@@ -1,9 +1,9 @@
 """A sealed answer: the cell of a value is released, and the value itself kept for later.
 
-The interval meanwhile is what lies in two: that of the cell at the question's own level (description length,
-the share s1), and that of the transcript theorem (the share s2), which needs no weight and no horizon, only
-what was released so far. Both hold together (`sklearn_ada.guarantees.intersection`). The value is released
-later, at the level of the asking (`sklearn_ada.guarantees.question_interval`).
+The interval meanwhile is the intersection of two: that of the cell by description length (with the part s1 of
+the failure probability), and that of the transcript theorem (with the part s2), which needs no stake and no
+horizon, only what was released so far. Both hold together (`sklearn_ada.guarantees.intersection`). The value
+is released later, at the level of the asking (`sklearn_ada.guarantees.question_interval`).
 
 What is sealed is a count (`sklearn_ada.questions.loss_count`).
 """
@@ -21,7 +21,7 @@ from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
 from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
 from sklearn_ada.questions.loss_count import Ends, LossCount, Transcript
-from sklearn_ada.questions.of_rows import told_value_alone
+from sklearn_ada.questions.of_rows import by_value_alone
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
@@ -70,50 +70,50 @@ class SealedQuestion(RefinedCheck):
         measured, outputs = self.coded.measure(estimator, data)
         return observed(self.metric, round(measured.value * self.statistic.n), outputs, measured.value)
 
-    def release(self, seen: int | Failure, share: FailureBudget, draw: Draw) -> Released:
-        """Return the event of telling the cell, or the failure."""
+    def release(self, seen: int | Failure, stake: FailureBudget, draw: Draw) -> Released:
+        """Return the event of releasing the cell, or the failure."""
         if isinstance(seen, int):
             return CountRelease((self.statistic.symbol(self.urn, self.statistic.cells.index(seen)),)), {}
         failure, *more = seen
         return CountRelease((self.statistic.symbol(self.urn, failure.value), *more)), {}
 
-    def expected_symbols(self, share: FailureBudget) -> tuple[Any, ...]:
+    def expected_symbols(self, stake: FailureBudget) -> tuple[Any, ...]:
         """Return what would be released if the guess were exact."""
         return (self.statistic.symbol(self.urn, 0),)
 
     def half_width_bound(
-        self, share: FailureBudget, transcript: Transcript | None = None
+        self, stake: FailureBudget, transcript: Transcript | None = None
     ) -> tuple[float, float]:
-        """Return the half-width of the agreeing answer, known before the look, and the width of the range."""
-        low, high = self._interval(0, share, transcript)
+        """Return the half-width of the agreeing answer, and the width of the range."""
+        low, high = self._interval(0, stake, transcript)
         return (high - low) / 2.0, 1.0
 
     def foreseen_half_width(
-        self, share: FailureBudget, transcript_of: Callable[[Event], Transcript]
+        self, stake: FailureBudget, transcript_of: Callable[[Event], Transcript]
     ) -> tuple[float, float]:
         """Return the half-width if the guess holds: a surprise is wider, and may not decide on admission."""
-        return self.half_width_bound(share, transcript_of(CountRelease(self.expected_symbols(share))))
+        return self.half_width_bound(stake, transcript_of(CountRelease(self.expected_symbols(stake))))
 
-    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what the cell certifies by description length."""
-        return self.outcome(event, share, state, None)
+        return self.outcome(event, stake, memory, None)
 
     def outcome(
-        self, event: Event, share: FailureBudget, state: dict[str, Any], transcript: Transcript | None
+        self, event: Event, stake: FailureBudget, memory: dict[str, Any], transcript: Transcript | None
     ) -> Outcome:
         """Return what the cell certifies; ``transcript`` is None where description length speaks alone."""
         value = symbols_of(event)[0].value
         if isinstance(value, str):
             return Outcome.failed(value, self.metric.bounds, self.target)
-        interval = self._interval(value, share, transcript)
+        interval = self._interval(value, stake, transcript)
         theorem = self.statistic.theorem + ("" if transcript is None else f"; {THEOREM}")
         vacuous = interval[0] <= 0.0 and interval[1] >= 1.0
         centre, verdict = self.statistic.cells.centre(value), "differs" if value else "agrees"
         return Outcome(centre, interval, verdict, theorem, self.target, vacuous)
 
-    def _interval(self, cell: int, share: FailureBudget, transcript: Transcript | None) -> Ends:
+    def _interval(self, cell: int, stake: FailureBudget, transcript: Transcript | None) -> Ends:
         ends, statistic = self.statistic.cells.counts(cell), self.statistic
-        fixed = statistic.fixed_interval(*ends, share.ln_delta)
+        fixed = statistic.fixed_interval(*ends, stake.ln_delta)
         if transcript is None:
             return fixed
         return intersection(
@@ -153,4 +153,4 @@ def as_recorded(
         return question
     if mechanism["name"] == "sealed":
         return SealedQuestion(replace(question, guess=guess), LossCount.described(mechanism))
-    return told_value_alone(CodedQuestion.plan("certify", question.metric, guess, data, policy), mechanism)
+    return by_value_alone(CodedQuestion.plan("certify", question.metric, guess, data, policy), mechanism)

@@ -68,14 +68,16 @@ class MedianSettings:
     Parameters
     ----------
     n_subsamples : int or "auto"
-        "auto": one for every 20 records, at most 400; for "exact" one less where that is even, as the lower
-        median of an even number has fewer values on one of its sides.
+        Into how many parts the holdout is split. "auto": one for every 20 rows (or groups), at most 400; for
+        "exact" one less where that is even, as the lower median of an even number has fewer values on one of
+        its sides.
     grid : Grid or "auto"
-        "auto": centred at the guess with a step that the guess's spread suggests, or over the metric's range.
+        The values that an answer may have. "auto": centred at the guess, with a step that the spread of the
+        guess suggests; without a guess from rows, 1,001 points over the metric's range.
     epsilon : float or "auto"
         Privacy parameter of one draw (for "binary_search": mu of Gaussian DP). "auto" takes what the privacy
-        budget leaves; where privacy does not certify, the median's rank is off by about a tenth of the
-        subsamples at most.
+        budget leaves; where privacy does not certify, so much that the median's rank is off by about a tenth
+        of the subsamples at most.
     method : {"exponential", "binary_search", "exact"}
         Draw the median by the exponential mechanism or by a noisy binary search, or take it exactly, without
         privacy.
@@ -124,7 +126,7 @@ class MedianSettings:
         return self.n_subsamples
 
     def subsample_size(self, data: HoldoutData) -> int:
-        """Return how many records each subsample of some data has; with groups on average.
+        """Return how many rows each subsample of some data has; with groups on average.
 
         Parameters
         ----------
@@ -136,9 +138,9 @@ class MedianSettings:
         return len(data) // count if data.has_groups else size
 
     def family(self, data: HoldoutData) -> str:
-        """Return the name of the medians over the same subsamples, which have a gap in common.
+        """Return the name of the medians over the same subsamples.
 
-        See `sklearn_ada.guarantees.transfer`.
+        They have a gap in common (`sklearn_ada.guarantees.transfer`).
 
         Parameters
         ----------
@@ -344,7 +346,7 @@ def spread_of(guess: Guess, metric: Metric, units_each: int) -> float:
     """Return the standard deviation of the metric on one subsample that the guess suggests.
 
     Where all validation subsamples scored the same (a model fitted on them is perfect on each), they do not
-    say how much the holdout's will vary. Then it is what one record of a subsample can change.
+    say how much the holdout's will vary. Then it is what one row of a subsample can change.
     """
     assert guess.deviation is not None
     size = max(abs(guess.value), 1e-3)
@@ -362,10 +364,10 @@ def rounding(grid: Grid) -> str:
 
 
 def open_levels(level: float, index: int, grid: Grid, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return the levels of the quantiles of the rounded values between which a grid point is.
+    """Return the levels of the quantiles between which a grid point is.
 
     They are ``level`` and ``1 - level`` inside the grid. Values beyond an end of the grid were moved to that
-    end, so on that side nothing is known of it, unless the metric's range ends there too.
+    end, so the level on that side is 0 or 1, unless the metric's range ends there, too.
     """
     below_all = index == 0 and grid.value(0) > bounds[0]
     above_all = index == grid.size - 1 and grid.value(index) < bounds[1]
@@ -391,7 +393,7 @@ class StableQuestion(Question):
     rows : ndarray of int, shape (m, t), or sequence of ndarray of int
         The subsamples.
     units_each : int
-        How many independent units, records or groups, each subsample has.
+        How many independent units, rows or groups, each subsample has.
     stratified : bool
         Whether they all have the same class counts.
     grid : Grid
@@ -492,23 +494,23 @@ class StableQuestion(Question):
         # A subsample without a value (one class only, say) counts as the worst.
         return self.grid.index(np.where(np.isnan(values), -np.inf, values))
 
-    def expected_symbols(self, share: FailureBudget) -> tuple[Symbol, ...]:
+    def expected_symbols(self, stake: FailureBudget) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact and the spread as expected."""
         symbol = Symbol(self.stream, 0, self.scale)
-        level = self._outer_level(share)
+        level = self._outer_level(stake)
         if level == 0.0:
             return (symbol,)
         scale = self._spread_scale(level)
         return (symbol, *[Symbol("spread", round(scale), scale)] * 2)
 
-    def release(self, seen: NDArray[np.int64] | Failure, share: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: NDArray[np.int64] | Failure, stake: FailureBudget, draw: Draw) -> Released:
         """Draw the median (and, for a certify, the outer quantiles) and return what was released."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
         rng = draw.question()
         median = self.drawing.quantile(seen, 0.5, rng)
         symbols = [Symbol(self.stream, median - self.centre, self.scale)]
-        level = self._outer_level(share)
+        level = self._outer_level(stake)
         if level > 0.0:
             scale = self._spread_scale(level)
             low = min(self.drawing.quantile(seen, level, rng), median)
@@ -519,19 +521,19 @@ class StableQuestion(Question):
         draws = tuple(self.drawing.event(symbol) for symbol in symbols)
         return draws[0] if len(draws) == 1 else ComposedEvent(draws), {}
 
-    def half_width_bound(self, share: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
         """Return the worst half-width in quantile levels, and 1, the width of their range."""
-        level = self._level(share) if self.purpose == "check" else self._outer_level(share)
+        level = self._level(stake) if self.purpose == "check" else self._outer_level(stake)
         return 0.5 - level, 1.0
 
-    def read(self, event: Event, share: FailureBudget, state: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify by description length."""
-        level, rank_error = self._outer_level(share), self._rank_error(share.ln_noise)
-        covered = median_is_covered(self.n_subsamples, level, rank_error, self._ln_sampling(share))
+        level, rank_error = self._outer_level(stake), self._rank_error(stake.ln_noise)
+        covered = median_is_covered(self.n_subsamples, level, rank_error, self._ln_sampling(stake))
         theorem = "binomial tail of a quantile (after Feldman, Steinke 2017)"
-        return self._outcome(event, self._level(share), covered, theorem)
+        return self._outcome(event, self._level(stake), covered, theorem)
 
-    def private_release(self, state: dict[str, Any]) -> PrivateRelease | None:
+    def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
         """Return the cost of one draw, or of three for a certify; the exact median has no privacy."""
         if self.drawing.is_exact:
             return None
@@ -543,11 +545,11 @@ class StableQuestion(Question):
         """Return the worst half-width in quantile levels by the privacy route."""
         return 0.5 - self._private_level(transfer)
 
-    def read_private(self, event: Event, share: FailureBudget) -> Outcome:
-        """Return what the transfer theorem certifies: one gap bounds the share of phi below every value."""
-        assert share.transfer is not None
-        covered = 0.0 < self._outer_level(share) <= self._private_outer_level(share.transfer)
-        return self._outcome(event, self._private_level(share.transfer), covered, "rank error of the draw")
+    def read_private(self, event: Event, stake: FailureBudget) -> Outcome:
+        """Return what the transfer theorem certifies: one gap for all values."""
+        assert stake.transfer is not None
+        covered = 0.0 < self._outer_level(stake) <= self._private_outer_level(stake.transfer)
+        return self._outcome(event, self._private_level(stake.transfer), covered, "rank error of the draw")
 
     def _outcome(self, event: Event, level: float, covered: bool, theorem: str) -> Outcome:
         """Make one claim only: for a check the levels of its value, for a certify an interval of the median.
@@ -578,20 +580,20 @@ class StableQuestion(Question):
             levels=levels,
         )
 
-    def _ln_sampling(self, share: FailureBudget) -> float:
+    def _ln_sampling(self, stake: FailureBudget) -> float:
         """Return ln delta of the sampling: half of delta is for the mechanism's noise, if there is any."""
-        return share.ln_delta if self.drawing.is_exact else share.ln_delta - LN_2
+        return stake.ln_delta if self.drawing.is_exact else stake.ln_delta - LN_2
 
     def _rank_error(self, ln_noise: float) -> float:
         """Return the largest rank error of up to three draws."""
         return self.drawing.rank_error(ln_noise, draws=3 if self.purpose == "certify" else 1)
 
-    def _level(self, share: FailureBudget) -> float:
+    def _level(self, stake: FailureBudget) -> float:
         """Return l: the value of a check is between the l and the 1 - l quantile; 0 says nothing."""
-        m, rank_error = self.n_subsamples, self._rank_error(share.ln_noise)
-        return quantile_interval(m, rank_error, self._ln_sampling(share))[0]
+        m, rank_error = self.n_subsamples, self._rank_error(stake.ln_noise)
+        return quantile_interval(m, rank_error, self._ln_sampling(stake))[0]
 
-    def _outer_level(self, share: FailureBudget) -> float:
+    def _outer_level(self, stake: FailureBudget) -> float:
         """Return the level of a certify's outer quantiles: of two routes, the one that is nearer the median.
 
         The other route then certifies nothing about them. 0 if no level encloses the median, and for a check,
@@ -600,11 +602,11 @@ class StableQuestion(Question):
         if self.purpose == "check":
             return 0.0
         levels = []
-        if share.described:
-            rank_error = self._rank_error(share.ln_noise)
-            levels.append(outer_levels(self.n_subsamples, rank_error, self._ln_sampling(share))[0])
-        if share.transfer is not None:
-            levels.append(self._private_outer_level(share.transfer))
+        if stake.described:
+            rank_error = self._rank_error(stake.ln_noise)
+            levels.append(outer_levels(self.n_subsamples, rank_error, self._ln_sampling(stake))[0])
+        if stake.transfer is not None:
+            levels.append(self._private_outer_level(stake.transfer))
         return max(levels, default=0.0)
 
     def _private_level(self, transfer: TransferShare) -> float:
@@ -650,7 +652,7 @@ class StableQuestion(Question):
 def _caveat(data: HoldoutData, policy: Policy, *, stratified: bool) -> str:
     """Return the end of a target: at what class proportions it is, and what no asker may know.
 
-    Whoever knows class counts, weights or group sizes can favour the records of which there are too many.
+    Whoever knows class counts, weights or group sizes can favour the rows of which there are too many.
     """
     secret = []
     if data.is_classification and policy.class_mix == "conditional" and not stratified:

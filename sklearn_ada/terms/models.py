@@ -319,7 +319,7 @@ def model_digest(estimator: Any) -> str:
     are their labels and nothing else, no code and no version of this package.
     """
     given = isinstance(estimator, Given)
-    return _digest_or_nonce(("given", estimator.known_outputs) if given else estimator)
+    return _digest_or_nonce(("given", estimator.given_outputs) if given else estimator)
 
 
 def metric_identity(metric: Metric) -> dict[str, Any]:
@@ -475,7 +475,7 @@ class Predictions(Given):
         return self._values.source if isinstance(self._values, Column) else self._values
 
     @property
-    def known_outputs(self) -> NDArray[Any] | Column:
+    def given_outputs(self) -> NDArray[Any] | Column:
         """The labels as a metric takes them."""
         return self._values
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.digest.rows import content_digest, labels_digest
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError
-from sklearn_ada.ledger.hash_chain import genesis_row
+from sklearn_ada.ledger.hash_chain import stored_genesis
 from sklearn_ada.terms.holdout_data import HoldoutData
 
 OTHER_FEATURES = {
@@ -102,7 +102,7 @@ def test_a_ledger_begun_when_rows_were_known_by_content_goes_on_so(rows, tmp_pat
         body = json.loads(db.execute("SELECT body FROM records").fetchone()[0])
         assert body.pop("identity") == "labels"
         body["fingerprint"] = hmac.new(secret, content_digest(X, y).encode(), hashlib.sha256).hexdigest()
-        row = genesis_row(body)
+        row = stored_genesis(body)
         db.execute("UPDATE records SET body = ?, hash = ?", (row.text, row.hash))
         db.execute("UPDATE head SET hash = ?", (row.hash,))
     db.close()

@@ -48,7 +48,7 @@ def answered(y, said, block_rows=None):
     asked = Predictions(said)
     holdout = Holdout(np.zeros((N, 0)), y, class_mix="priced", ledger=":memory:", random_state=0)
     if block_rows is not None:
-        for column in (asked.known_outputs, session_of(holdout).data.labels):
+        for column in (asked.given_outputs, session_of(holdout).data.labels):
             column.block_rows = block_rows
     answer = holdout.certify(asked, scoring="accuracy", guess=0.9)
     record = holdout.ledger.record(answer.index).body
@@ -58,7 +58,7 @@ def answered(y, said, block_rows=None):
 @pytest.mark.parametrize("block_rows", [N, N // 10, N // 1_000])
 def test_files_in_any_blocks_have_the_answer_of_a_list(y, said, on_disk, block_rows):
     of_list = answered(y, said.tolist())
-    assert not isinstance(Predictions(said.tolist()).known_outputs, Column)
+    assert not isinstance(Predictions(said.tolist()).given_outputs, Column)
     assert answered(on_disk(y), on_disk(said.astype(np.int8)), block_rows) == of_list
 
 
