@@ -33,7 +33,7 @@ cell
     "the guess holds" is symbol 0 and costs little. Another cell is a *surprise* and costs several nats.
 share
     The part of the failure probability ``1 - confidence_level`` that one question may use
-    (`terms.policy.FailureBudget`).
+    (`terms.policy.Stake`).
 confirmation
     A question that is asked again is found by digests, which only propose that it is the same. The model
     predicts the holdout once more, and whether it says what is recorded is a symbol with a price

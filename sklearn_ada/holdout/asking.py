@@ -94,7 +94,7 @@ from sklearn_ada.questions.question import Draw, Question
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
-from sklearn_ada.terms.policy import FailureBudget
+from sklearn_ada.terms.policy import Stake
 
 Decide = Callable[[str, str, State], LedgerRecord]
 """From the key of a version, the summary that its record keeps, and the state, to that record."""
@@ -168,7 +168,7 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
                     stake = admission[2]  # earlier records alone decide, and there are no others
                 else:
                     stake = _admitted(session, own, state)
-                draw = Draw(secret, version, state.memories.get(question.state_name, {}))
+                draw = Draw(secret, version, state.memories.get(question.memory_name, {}))
                 in_order = begun == state.account.nats  # nothing was recorded since the question was fixed
                 answer = functools.partial(
                     _answer_record, session, own, state, stake, draw, summary, in_order
@@ -192,7 +192,7 @@ def _answer_record(
     session: Session,
     framed: Framed,
     state: State,
-    stake: FailureBudget,
+    stake: Stake,
     draw: Draw,
     summary: str,
     in_order: bool,
@@ -225,7 +225,7 @@ def _answer_record(
         subject=framed.subject,
         round_name=in_round,
         outcome=outcome,
-        memory_name=question.state_name,
+        memory_name=question.memory_name,
         memory=memory,
         outputs=summary,
         unconfirmed=session.policy.is_private and not _public_outputs(question),
@@ -389,10 +389,10 @@ def is_asked_anew(session: Session, models: Sequence[Any], outputs: str = "") ->
 # What a question may spend.
 
 
-def _admitted(session: Session, framed: Framed, state: State) -> FailureBudget:
+def _admitted(session: Session, framed: Framed, state: State) -> Stake:
     """Return what a question may spend of the failure probability; RefusedError if it is not admitted."""
     question, publish = framed.question, framed.asked.publish
-    memory = state.memories.get(question.state_name, {})
+    memory = state.memories.get(question.memory_name, {})
     exhausted = state.outgrown(session.fingerprint) or question.exhausted(memory)
     if exhausted is not None:
         raise RefusedError(exhausted)
@@ -413,7 +413,7 @@ def _admitted(session: Session, framed: Framed, state: State) -> FailureBudget:
     return stake
 
 
-def certified(state: State, question: Question, stake: FailureBudget, count: int = 1) -> FailureBudget:
+def certified(state: State, question: Question, stake: Stake, count: int = 1) -> Stake:
     """Return the stake with the routes that certify ``count`` such answers.
 
     Raises
@@ -426,11 +426,11 @@ def certified(state: State, question: Question, stake: FailureBudget, count: int
             "nothing is left of the weights of this holdout, which sum to 1, so an exact answer would "
             "certify nothing; cells of counts still certify, by what was released so far: use certify"
         )
-    memory = state.memories.get(question.state_name, {})
+    memory = state.memories.get(question.memory_name, {})
     return state.certified(question.private_release(memory), stake, count)
 
 
-def foreseen_half_width(state: State, question: Question, stake: FailureBudget) -> tuple[float, float]:
+def foreseen_half_width(state: State, question: Question, stake: Stake) -> tuple[float, float]:
     """Return the half-width that decides on admission, and the width of the metric's range.
 
     Of a sealed question that of the answer if its guess holds, as a surprise is wider and may not decide; of

@@ -58,7 +58,7 @@ from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
 from sklearn_ada.questions.loss_count import LossCount
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.terms.policy import FailureBudget, Genesis, as_given
+from sklearn_ada.terms.policy import Genesis, Stake, as_given
 
 FORMAT = "sklearn_ada certificate 1"
 """What a certificate of this kind begins with. Meanings never change."""
@@ -497,7 +497,7 @@ def _of_coded(prefix: Prefix, state: State, read: ValueRecord, ln_delta: float) 
         Cells(mechanism["centre"], mechanism["half_cell"]), "lattice" if name == "certify" else "cells",
         mechanism["scale"], size, "", variance,
     )  # fmt: skip
-    return question.read(read.event, FailureBudget(ln_delta, 0.0), {}).interval
+    return question.read(read.event, Stake(ln_delta, 0.0), {}).interval
 
 
 def _ln_delta(state: State, read: AnswerRecord) -> float:

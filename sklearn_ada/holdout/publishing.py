@@ -48,7 +48,7 @@ from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.questions.loss_count import LossCount
 from sklearn_ada.questions.question import Guess, Outcome, Question
 from sklearn_ada.questions.sealed import as_recorded
-from sklearn_ada.terms.policy import Asker, FailureBudget, Genesis
+from sklearn_ada.terms.policy import Asker, Genesis, Stake
 from sklearn_ada.terms.seal_key import check_private_key, opened_with, sealed_context, shown
 
 _OWNER = "Holdout.unseal"
@@ -222,7 +222,7 @@ class Sealed:
         return point
 
     def record(
-        self, state: State, point: int, stamp: dict[str, Any], stake: FailureBudget | None, *, is_public: bool
+        self, state: State, point: int, stamp: dict[str, Any], stake: Stake | None, *, is_public: bool
     ) -> UnsealedRecord:
         """Return the record of telling it now: at the level of the asking and, in a final, at its own."""
         statistic, before = self.statistic, self.read.outcome

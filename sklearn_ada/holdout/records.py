@@ -37,7 +37,7 @@ from sklearn_ada.holdout.state import KINDS, LedgerRecord, State, finite, ln_del
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record
 from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.questions.question import Outcome
-from sklearn_ada.terms.policy import FailureBudget, Genesis
+from sklearn_ada.terms.policy import Genesis, Stake
 from sklearn_ada.terms.privacy_account import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.terms.row_tables import CHANGES, LABELS_DIFFER, LABELS_HOLD, Change, Table, packed, unpacked
 
@@ -347,7 +347,7 @@ class AnswerRecord(ValueRecord):
 
     @classmethod
     def of(
-        cls, state: State, event: Event, stake: FailureBudget, release: PrivateRelease | None, **others: Any
+        cls, state: State, event: Event, stake: Stake, release: PrivateRelease | None, **others: Any
     ) -> Self:
         """Return the record of an answer that is given now.
 
@@ -356,7 +356,7 @@ class AnswerRecord(ValueRecord):
         state : State
         event : Event
             What was released.
-        stake : FailureBudget
+        stake : Stake
             What the question may spend of the failure probability.
         release : PrivateRelease or None
             What it could cost of the privacy budget at most; None if there is no privacy in it.
@@ -424,7 +424,7 @@ class UnsealedRecord(ValueRecord):
 
     @classmethod
     def of(
-        cls, state: State, sealed: ValueRecord, event: Event, stake: FailureBudget | None, **others: Any
+        cls, state: State, sealed: ValueRecord, event: Event, stake: Stake | None, **others: Any
     ) -> UnsealedRecord:
         """Return the record of telling it now.
 
@@ -434,13 +434,13 @@ class UnsealedRecord(ValueRecord):
         sealed : ValueRecord
             The record that holds it.
         event : Event
-        stake : FailureBudget or None
+        stake : Stake or None
             Of a final; None: that of the asking.
         **others
             Its other fields: number and outcome, and who asks for it.
         """
         same = ("metric", "mechanism", "guess", "purpose", "declared", "given_rows", "assumed", "model")
-        own = stake or FailureBudget(sealed.ln_delta, sealed.nats)
+        own = stake or Stake(sealed.ln_delta, sealed.nats)
         return cls(
             is_final=stake is not None,
             ln_delta=own.ln_delta,
@@ -709,14 +709,14 @@ class RoundRecord(LedgerRecord):
     at_once: bool | None = None
 
     @classmethod
-    def of(cls, stake: FailureBudget, *, at_once: bool, **others: Any) -> RoundRecord:
+    def of(cls, stake: Stake, *, at_once: bool, **others: Any) -> RoundRecord:
         """Return the record of a round that is opened now; ``others`` are its other fields."""
         taken = {} if stake.purse is None else {**stake.taken(), "at_once": at_once}
         return cls(ln_delta=stake.ln_delta, nats=stake.nats, **taken, **others)
 
     def apply(self, state: State) -> None:
         """Count its questions, and keep their stake."""
-        stake = FailureBudget(self.ln_delta, self.nats)
+        stake = Stake(self.ln_delta, self.nats)
         state.take(self.stake, self.purse, size=self.size)
         state.begin_round(self.name, self.purpose, self.size, stake, bool(self.at_once))
 

@@ -61,7 +61,7 @@ from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.models import Subject, metric_identity, subject_key
-from sklearn_ada.terms.policy import FailureBudget
+from sklearn_ada.terms.policy import Stake
 
 MANY = 10**9
 """Questions are counted no further."""
@@ -153,7 +153,7 @@ def open_round(
     return key if session.charge(f"round {key}", decide).fresh else None
 
 
-def _how_wide(state: State, probe: Question, stake: FailureBudget, size: int) -> str:
+def _how_wide(state: State, probe: Question, stake: Stake, size: int) -> str:
     """Say how wide an answer could be: the tolerance that would admit it."""
     try:
         width, _ = foreseen_half_width(state, probe, certified(state, probe, stake, size))
@@ -290,7 +290,7 @@ def admitted_one_by_one(state: State, probe: Question) -> int:
     return count if count < within else largest_integer(admits, MANY)
 
 
-def stake_ahead(state: State, probe: Question, count: int, purpose: str | None = None) -> FailureBudget:
+def stake_ahead(state: State, probe: Question, count: int, purpose: str | None = None) -> Stake:
     """Return the stake of the question that comes after ``count`` more like ``probe``.
 
     Their guesses hold. Such a guess is cheap, not free, so the stake counts their nats. ``purpose`` is that
@@ -303,7 +303,7 @@ def stake_ahead(state: State, probe: Question, count: int, purpose: str | None =
     return stake.after(sum(state.account.price_of_repeats(symbol, count) for symbol in symbols))
 
 
-def _admits(state: State, probe: Question, stake: FailureBudget, count: int) -> bool:
+def _admits(state: State, probe: Question, stake: Stake, count: int) -> bool:
     try:
         return state.admits(*foreseen_half_width(state, probe, certified(state, probe, stake, count)))
     except RefusedError:

@@ -27,7 +27,7 @@ from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees.description_length import Purse, class_count_nats, ln_declared
-from sklearn_ada.terms.policy import FailureBudget, Genesis
+from sklearn_ada.terms.policy import Genesis, Stake
 from sklearn_ada.terms.privacy_account import PrivacyAccount, PrivateRelease
 
 # What a state passes on is checked already.
@@ -62,7 +62,7 @@ class Round:
 
     Attributes
     ----------
-    stake : FailureBudget
+    stake : Stake
         Of each of them, with the nats L as they were when the round was opened.
     left : int
         How many of them have not been answered yet.
@@ -72,7 +72,7 @@ class Round:
         Whether its answers are exact, where others are cells.
     """
 
-    stake: FailureBudget
+    stake: Stake
     left: int
     size: int = 0
     at_once: bool = False
@@ -208,9 +208,7 @@ class State:
         if limits is not None and limits[0] is not None and limits[1] is not None:
             self._last_value = [value, limits[0], limits[1]]
 
-    def begin_round(
-        self, name: str, purpose: str, size: int, stake: FailureBudget, at_once: bool = False
-    ) -> None:
+    def begin_round(self, name: str, purpose: str, size: int, stake: Stake, at_once: bool = False) -> None:
         """Count the questions of a round at once; each has this stake."""
         self.asked[purpose] += size
         self._rounds[name] = Round(stake, size, 0 if self.purse is None else size, at_once)
@@ -281,7 +279,7 @@ class State:
             self.privacy.restore(kept["privacy"])
         self._last_value = kept["last_value"]
         self._rounds = {
-            name: Round(FailureBudget(ln_delta_of(kept_ln), nats), left, *size)
+            name: Round(Stake(ln_delta_of(kept_ln), nats), left, *size)
             for name, (kept_ln, nats, left, *size) in kept["rounds"].items()
         }
         self._family = frozenset(kept["family"])
@@ -357,7 +355,7 @@ class State:
         *,
         at_once: bool = False,
         final: bool = False,
-    ) -> FailureBudget:
+    ) -> Stake:
         """Return what each of the next ``size`` questions may spend, after ``ahead`` more.
 
         Where there is a purse, ``at_once`` says that an exact answer is given at once, and ``final`` that it
@@ -370,16 +368,16 @@ class State:
             purse = self.purse.after(ahead)
             at_once = at_once and size == 1 and not ahead and not self.has_certified
             part, left = purse.final() if final else purse.at_once() if at_once else purse.round(size)
-            return FailureBudget(self.ln_of_part(part, nats), nats, weight=part, purse=left)
+            return Stake(self.ln_of_part(part, nats), nats, part=part, purse=left)
         part = round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
         ln_beta = policy.ln_beta + self._ln_undeclared + ln_share(purpose, policy.check_share)
-        return FailureBudget(ln_delta(ln_beta, part, nats), nats)
+        return Stake(ln_delta(ln_beta, part, nats), nats)
 
     def ln_of_part(self, part: float, nats: float) -> float:
         """Return ln delta of what takes this part of the purse after so many nats."""
         return ln_delta(self.policy.ln_sealed, part, nats) if part > 0.0 else -math.inf
 
-    def declared(self, member: str, stake: FailureBudget) -> FailureBudget:
+    def declared(self, member: str, stake: Stake) -> Stake:
         """Return the larger of a stake and that of a declared model.
 
         No later answer makes the second smaller. ``member`` is the key of model and metric; one that was not
@@ -395,16 +393,14 @@ class State:
         """Return whether a key of model and metric is that of a declared model."""
         return member in self._family
 
-    def certified(
-        self, release: PrivateRelease | None, stake: FailureBudget, count: int = 1
-    ) -> FailureBudget:
+    def certified(self, release: PrivateRelease | None, stake: Stake, count: int = 1) -> Stake:
         """Return the stake with the routes that certify ``count`` such answers.
 
         Parameters
         ----------
         release : PrivateRelease or None
             What one of them can cost of the privacy budget at most; None if there is no privacy in it.
-        stake : FailureBudget
+        stake : Stake
         count : int, default=1
 
         Raises
@@ -416,7 +412,7 @@ class State:
             return stake
         refusal = self.privacy.refusal(release, count)
         if refusal is None and release is not None:
-            transfer = self.privacy.share(release, stake.ln_noise)
+            transfer = self.privacy.stake(release, stake.ln_noise)
             return replace(stake, described=self.policy.is_described, transfer=transfer)
         if not self.policy.is_described:
             raise RefusedError(

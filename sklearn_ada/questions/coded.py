@@ -29,7 +29,7 @@ from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
-from sklearn_ada.terms.policy import FailureBudget, Policy
+from sklearn_ada.terms.policy import Policy, Stake
 
 _wilson_deviation = plain(wilson_deviation)  # of a guess that is checked already
 _COUNT_SCALE = 3.0  # how many buckets a ratio's denominator or a variance is expected to be off
@@ -178,17 +178,17 @@ class CodedQuestion(Question):
             return (symbol, Symbol("count", offset, _COUNT_SCALE))
         return (symbol,)
 
-    def expected_symbols(self, stake: FailureBudget) -> tuple[Symbol, ...]:
+    def expected_symbols(self, stake: Stake) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact: number 0 of everything."""
         symbol = Symbol(self.stream, 0, self.scale)
         more = self.rule.size_is_released or self.variance is not None
         return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
 
-    def release(self, seen: tuple[Symbol, ...], stake: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: tuple[Symbol, ...], stake: Stake, draw: Draw) -> Released:
         """Return the event of releasing these symbols; nothing is drawn and nothing remembered."""
         return CodedRelease(seen), {}
 
-    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range.
 
         That of a ratio is taken at the denominator that the guess suggests.
@@ -197,7 +197,7 @@ class CodedQuestion(Question):
         size = self._size_of(0) if self.rule.size_is_released else self.size
         return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta), self.metric.width
 
-    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
         low, high = self.metric.bounds
         symbols = symbols_of(event)
@@ -332,7 +332,7 @@ class FilledCheck(RefinedCheck):
             raise bad_parameter("settings", "Holdout.check", expected, FILL, fix)
         return cls(coded, policy.tolerance * coded.metric.width)
 
-    def at_stake(self, stake: FailureBudget) -> CodedQuestion:
+    def at_stake(self, stake: Stake) -> CodedQuestion:
         """Return the check with the cells that it has at this stake.
 
         The half cell is rounded down to seven digits, so that it is the same on every machine.
@@ -356,19 +356,19 @@ class FilledCheck(RefinedCheck):
         measured, outputs = self.coded.measure(estimator, data)
         return observed(self.metric, measured, outputs, measured.value)
 
-    def release(self, seen: Any, stake: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: Any, stake: Stake, draw: Draw) -> Released:
         """Return the event of releasing the cell; nothing is drawn and nothing remembered."""
         is_failure = isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen)
         return CodedRelease(seen if is_failure else self.at_stake(stake).symbols_of(seen)), {}
 
-    def expected_symbols(self, stake: FailureBudget) -> tuple[Symbol, ...]:
+    def expected_symbols(self, stake: Stake) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact."""
         return self.coded.expected_symbols(stake)
 
-    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
         return self.at_stake(stake).half_width_bound(stake)
 
-    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
         return self.at_stake(stake).read(event, stake, memory)

@@ -22,7 +22,7 @@ from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import metric_identity
-from sklearn_ada.terms.policy import FailureBudget, Policy
+from sklearn_ada.terms.policy import Policy, Stake
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class LadderQuestion(RefinedCheck):
         return cls(coded, step / width)
 
     @cached_property  # a metric whose code cannot be read gets a random key each time, and so its own Ladder
-    def state_name(self) -> str:  # type: ignore[override]
+    def memory_name(self) -> str:  # type: ignore[override]
         """Name of the Ladder that this question belongs to; its best loss is kept under it."""
         return json.dumps(["ladder", self.step, metric_identity(self.metric)], sort_keys=True)
 
@@ -82,7 +82,7 @@ class LadderQuestion(RefinedCheck):
         """Return a JSON-ready description of everything that is fixed."""
         return {**self.coded.describe(), "name": "ladder", "step": self.step}
 
-    def release(self, seen: float | Failure, stake: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: float | Failure, stake: Stake, draw: Draw) -> Released:
         """Return by how many steps the best loss fell, and the new best."""
         best = draw.memory.get("best")
         stream, scale = (self.stream, self.scale) if best is not None else ("lattice", self._spread)
@@ -97,12 +97,12 @@ class LadderQuestion(RefinedCheck):
         offset = ladder.best - expected if best is None else best - ladder.best
         return CodedRelease((Symbol(stream, offset, scale),)), {"best": ladder.best}
 
-    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
         """Return the worst half-width of an improvement (of anything else only one side is certified)."""
         half, width = self.step * self.metric.width, self.metric.width
         return self.coded.rule.half_width_bound(half, self.coded.size, stake.ln_delta), width
 
-    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
         """Return an interval if the model improves, else only an upper end."""
         (low, high), target = self.metric.bounds, self.coded.target
         symbol = symbols_of(event)[0]

@@ -46,8 +46,8 @@ from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import metric_identity
-from sklearn_ada.terms.policy import FailureBudget, Policy
-from sklearn_ada.terms.privacy_account import PrivateRelease, TransferShare
+from sklearn_ada.terms.policy import Policy, Stake
+from sklearn_ada.terms.privacy_account import PrivateRelease, TransferStake
 
 _DEFAULT_HITS = 20
 _DEFAULT_SCALE = 0.02  # of the threshold
@@ -128,12 +128,12 @@ class NoisyQuestion(RefinedCheck):
         The probability is given as its logarithm.
         """
 
-    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
         """Return the worst half-width of the answer and the width of the range."""
         reach, rule = self.half_cell + self.allowance(stake.ln_noise), self.coded.rule
         return rule.half_width_bound(reach, self.coded.size, stake.ln_delta - LN_2), self.metric.width
 
-    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
         """Return what description length certifies: half of delta is for sampling, half for noise."""
         ends = self._widened(event, stake.ln_noise)
         if isinstance(ends, Outcome):
@@ -142,12 +142,12 @@ class NoisyQuestion(RefinedCheck):
         interval = rule.interval(ends, self.coded.size, stake.ln_delta - LN_2)
         return self._outcome(event, interval, f"{rule.theorem}; tail of the noise")
 
-    def private_half_width(self, transfer: TransferShare) -> float:
+    def private_half_width(self, transfer: TransferStake) -> float:
         """Return the worst half-width by the privacy route."""
         reach = self.allowance(self._ln_tail(transfer))
         return min(self.half_cell + reach + self._gap(transfer), self.metric.width / 2.0)
 
-    def read_private(self, event: Event, stake: FailureBudget) -> Outcome:
+    def read_private(self, event: Event, stake: Stake) -> Outcome:
         """Return what the transfer theorem certifies: the noise and the gap, to both sides."""
         assert stake.transfer is not None
         ends = self._widened(event, self._ln_tail(stake.transfer))
@@ -161,15 +161,15 @@ class NoisyQuestion(RefinedCheck):
         """Return what the privacy route needs to price a release."""
         return PrivateRelease(event, self.coded.rule.unit, self.coded.rule.family)
 
-    def _gap(self, transfer: TransferShare) -> float:
+    def _gap(self, transfer: TransferStake) -> float:
         return transfer.gap * self._unit_of_gap
 
     @property
     def _unit_of_gap(self) -> float:
         return self.coded.rule.influence * self.metric.width
 
-    def _ln_tail(self, transfer: TransferShare) -> float:
-        """Return the logarithm of the probability at which noise is allowed for (`TransferShare.ln_tail`).
+    def _ln_tail(self, transfer: TransferStake) -> float:
+        """Return the logarithm of the probability at which noise is allowed for (`TransferStake.ln_tail`).
 
         On average, noise beyond its quantile exceeds it by at most the quantile's slope in ``ln(1/p)``, as
         the quantile is concave in it. The slope is taken at a larger p, where it is no smaller.
@@ -261,7 +261,7 @@ class GaussianQuestion(NoisyQuestion):
             "noise": self.deviation,
         }
 
-    def release(self, seen: float | Failure, stake: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: float | Failure, stake: Stake, draw: Draw) -> Released:
         """Add the noise of this question and return the cell of the sum."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
@@ -325,7 +325,7 @@ class NoisyCheck(NoisyQuestion):
         return cls(coded, settings, scale, sensitivity)
 
     @cached_property  # a metric whose code cannot be read gets a random key each time, and its own budget
-    def state_name(self) -> str:  # type: ignore[override]
+    def memory_name(self) -> str:  # type: ignore[override]
         """Name of the Thresholdout that this question belongs to: its metric and its settings."""
         settings = self.settings
         name = ["thresholdout", settings.noise, settings.scale, settings.max_hits, settings.threshold]
@@ -346,7 +346,7 @@ class NoisyCheck(NoisyQuestion):
             return f"all {self.settings.hits} hits of this Thresholdout are used"
         return None
 
-    def release(self, seen: float | Failure, stake: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: float | Failure, stake: Stake, draw: Draw) -> Released:
         """Compare with noise and return what is released, and what is remembered."""
         memory = {"opened": False, "hits": 0, **draw.memory}
         if isinstance(seen, tuple):
@@ -354,7 +354,7 @@ class NoisyCheck(NoisyQuestion):
         rng, scale, threshold = draw.question(), self.scale_of_noise, self.half_cell
         is_laplace, guess = self.settings.noise == "laplace", self.coded.cells.guess
         if is_laplace:
-            threshold = laplace_threshold(threshold, scale, draw.run(self.state_name, memory["hits"]))
+            threshold = laplace_threshold(threshold, scale, draw.run(self.memory_name, memory["hits"]))
         correction = laplace_correction if is_laplace else gaussian_correction
         corrected = correction(guess, seen, threshold, scale, rng)
         hit = corrected is not None

@@ -27,7 +27,7 @@ from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
-from sklearn_ada.terms.policy import FailureBudget, Policy
+from sklearn_ada.terms.policy import Policy, Stake
 
 _LN_USUAL = -math.log(10.0)
 _LN_REST = math.log1p(-math.exp(_LN_USUAL))
@@ -75,7 +75,7 @@ class RowsQuestion(RefinedCheck):
         seen = Rows(measured.value, data.y, outputs, None if classes is None else np.asarray(classes))
         return observed(self.metric, seen, outputs, measured.value)
 
-    def release(self, seen: Rows | Failure, stake: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: Rows | Failure, stake: Stake, draw: Draw) -> Released:
         """Return the event of releasing the value and both ends, or the failure."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
@@ -91,15 +91,15 @@ class RowsQuestion(RefinedCheck):
         )
         return CodedRelease(symbols), {}
 
-    def expected_symbols(self, stake: FailureBudget) -> tuple[Symbol, ...]:
+    def expected_symbols(self, stake: Stake) -> tuple[Symbol, ...]:
         """Return what would be released if everything were as foreseen."""
         return (Symbol(self.stream, 0, self.scale), *(Symbol("count", 0, _SCALE),) * 2)
 
-    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
         return self.coded.half_width_bound(replace(stake, ln_delta=stake.ln_delta + _LN_USUAL))
 
-    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
         """Return what value and ends certify at this failure probability."""
         first, *ends = symbols_of(event)
         usual_stake = replace(stake, ln_delta=stake.ln_delta + _LN_USUAL)

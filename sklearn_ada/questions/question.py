@@ -39,8 +39,8 @@ from sklearn_ada.metrics.outputs import StoredOutputs
 from sklearn_ada.questions.loss_count import LossCount, Transcript
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation
-from sklearn_ada.terms.policy import FailureBudget
-from sklearn_ada.terms.privacy_account import PrivateRelease, TransferShare
+from sklearn_ada.terms.policy import Stake
+from sklearn_ada.terms.privacy_account import PrivateRelease, TransferStake
 
 Failure = tuple[Symbol, ...]
 """The symbols of a failure, which stand where a value would."""
@@ -67,7 +67,7 @@ class Question(ABC):
     """How large that code expects the symbol to be; 0 where the code has no such parameter."""
     target: str
     """The population quantity that is certified."""
-    state_name: str = ""
+    memory_name: str = ""
     """Name under which its mechanism remembers earlier questions; empty if it remembers nothing."""
     statistic: LossCount | None = None
     """What is sealed while only its cell is released; None if the answer is all there is."""
@@ -120,35 +120,35 @@ class Question(ABC):
         """
 
     @abstractmethod
-    def release(self, seen: Any, stake: FailureBudget, draw: Draw) -> Released:
+    def release(self, seen: Any, stake: Stake, draw: Draw) -> Released:
         """Return the event of what is released, and what the mechanism remembers of it."""
 
-    def expected_symbols(self, stake: FailureBudget) -> tuple[Any, ...]:
+    def expected_symbols(self, stake: Stake) -> tuple[Any, ...]:
         """Return what would be released if the guess were exact: number 0 of everything."""
         return (Symbol(self.stream, 0, self.scale),)
 
     @abstractmethod
-    def half_width_bound(self, stake: FailureBudget) -> tuple[float, float]:
+    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
 
     @abstractmethod
-    def read(self, event: Event, stake: FailureBudget, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
         """Return value and interval by description length."""
 
     def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
         """Return what it may cost of the privacy budget; None if it is not private."""
         return None
 
-    def private_half_width(self, transfer: TransferShare) -> float:
+    def private_half_width(self, transfer: TransferStake) -> float:
         """Return the worst half-width by the privacy route, in the units of `half_width_bound`."""
         return math.inf
 
-    def read_private(self, event: Event, stake: FailureBudget) -> Outcome:
+    def read_private(self, event: Event, stake: Stake) -> Outcome:
         """Return value and interval by the privacy route."""
         raise UnsupportedEventError("An answer without noise has no certificate by privacy.")
 
     def foreseen_half_width(
-        self, stake: FailureBudget, transcript_of: Callable[[Event], Transcript]
+        self, stake: Stake, transcript_of: Callable[[Event], Transcript]
     ) -> tuple[float, float]:
         """Return the half-width that decides on admission, and the width of the range.
 
@@ -162,7 +162,7 @@ class Question(ABC):
         return min(bounds, default=math.inf), width
 
     def outcome(
-        self, event: Event, stake: FailureBudget, memory: dict[str, Any], transcript: Transcript | None
+        self, event: Event, stake: Stake, memory: dict[str, Any], transcript: Transcript | None
     ) -> Outcome:
         """Return value and interval of what was released, by every route that certifies it.
 

@@ -1,7 +1,7 @@
-"""The policy of a holdout, fixed before the first question; what one question may spend; and who asks.
+"""State the policy of a holdout, the stake of a question, and who asks.
 
 The policy stands in the *genesis*, the ledger's first record, which fixes all that may not change later. The
-share of a question is what it may spend of the failure probability of all intervals together. Who asks, from
+stake of a question is what it may spend of the failure probability of all intervals together. Who asks, from
 where, and when, is recorded with a question, but is no part of its identity.
 """
 
@@ -29,7 +29,7 @@ from sklearn_ada.guarantees.description_length import (
 from sklearn_ada.guarantees.noise import records_budget, subsamples_budget
 from sklearn_ada.ledger.hash_chain import secret_digest
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.privacy_account import TransferShare
+from sklearn_ada.terms.privacy_account import TransferStake
 
 _LONGEST = 100
 _SEED_IS_SECRET = "nobody who asks knows the random_state of the holdout"
@@ -72,11 +72,11 @@ class Asker:
 
 
 @dataclass(frozen=True)
-class FailureBudget:
-    """The part of the failure probability ``1 - confidence_level`` that one question may use, its share.
+class Stake:
+    """What one question may use of the failure probability ``1 - confidence_level``.
 
     By description length that is ``delta = beta * pi * exp(-L)``: beta is what all questions of its purpose
-    have together, pi the question's weight, and L the nats that were revealed before
+    have together, pi the question's part of it, and L the nats that were revealed before
     (`sklearn_ada.guarantees.description_length`).
 
     Attributes
@@ -87,9 +87,9 @@ class FailureBudget:
         The L in delta.
     described : bool
         Whether description length certifies the answer.
-    transfer : TransferShare or None
+    transfer : TransferStake or None
         What the answer may use of the privacy route; None if privacy does not certify it.
-    weight : float or None
+    part : float or None
         pi, what the question (each, of a round) takes from the purse; None where there is none, and in a
         round, which took it when it was opened.
     purse : Purse or None
@@ -99,8 +99,8 @@ class FailureBudget:
     ln_delta: float
     nats: float
     described: bool = True
-    transfer: TransferShare | None = None
-    weight: float | None = None
+    transfer: TransferStake | None = None
+    part: float | None = None
     purse: Purse | None = None
 
     @property
@@ -124,14 +124,14 @@ class FailureBudget:
         """Return what a record says of the purse; nothing where none is touched."""
         if self.purse is None:
             return {}
-        return {"stake": self.weight, "purse": [self.purse.left, self.purse.taken]}
+        return {"stake": self.part, "purse": [self.purse.left, self.purse.taken]}
 
-    def after(self, nats: float) -> FailureBudget:
-        """Return the share as it is once so many more nats have been revealed."""
+    def after(self, nats: float) -> Stake:
+        """Return the stake as it is once so many more nats have been revealed."""
         return replace(self, ln_delta=self.ln_delta - nats, nats=self.nats + nats)
 
-    def among(self, alternatives: int) -> FailureBudget:
-        """Return the share where the holdout chooses which of N questions is asked, which takes ln N nats."""
+    def among(self, alternatives: int) -> Stake:
+        """Return the stake where the holdout chooses among N questions, for ln N nats."""
         return self.after(math.log(alternatives))
 
 
@@ -165,10 +165,10 @@ class Policy:
     confidence_level : float
         In (0, 1): all intervals together hold with at least this probability.
     tolerance : float or None
-        Largest half-width of an answer, as a share of the metric's range, at which questions are still
+        Largest half-width of an answer, as a part of the metric's range, at which questions are still
         admitted; None never refuses.
     expected_questions : int or None
-        Tunes weights, cell widths and noise; more may be asked.
+        Tunes stakes, cell widths and noise; more may be asked.
     check_share : float
         Part of the failure probability that belongs to checks where answers are exact; the rest belongs to
         certifies. No parameter of `Holdout` any more, but ledgers keep what their genesis says.
@@ -228,7 +228,7 @@ class Policy:
 
     @property
     def seals(self) -> bool:
-        """Whether counts are answered in cells, and all weights come from one purse."""
+        """Whether counts are answered in cells, and all stakes come from one purse."""
         return self.answers in ("auto", "coarse")
 
     @property
@@ -272,9 +272,9 @@ class Policy:
         return self.ln_beta - LN_2
 
     def privacy_budget(self, unit: Unit, n: int) -> float:
-        """Return the zCDP parameter rho that all questions may cost together, of n records.
+        """Return the zCDP parameter rho that all questions may cost together, of n rows.
 
-        ``unit`` is what is replaced between neighbouring data sets: a record, or one of m subsamples.
+        ``unit`` is what is replaced between neighbouring data sets: a row, or one of m subsamples.
         """
         planned = planned_questions(self.expected_questions)
         check, _ = plain(planned_ln_deltas)(self.ln_gap, self.check_share, self.expected_questions)
@@ -295,7 +295,7 @@ class Policy:
         error : float
             Standard error of the difference between the holdout's value and the guess.
         deviation, size : float
-            Standard deviation of one record's score, and number of independent records behind the interval.
+            Standard deviation of the score of one row, and number of independent rows behind the interval.
         """
         check, certify = plain(planned_ln_deltas)(self.ln_beta, self.check_share, self.expected_questions)
         error, deviation, size = (float(f"{number:.3g}") for number in (error, deviation, size))
@@ -365,11 +365,11 @@ class Genesis:
     confidence_level : float
         Probability that all intervals hold together.
     tolerance : float or None
-        The largest half-width of an answer at which questions are admitted, as a share of the range.
+        The largest half-width of an answer at which questions are admitted, as a part of the range.
     fingerprint : str
         Keyed digest of the rows that the ledger began with.
     identity : {"ids", "labels", "content"}
-        What rows are known by; "content" in ledgers begun before there were others.
+        What rows are recognised by; "content" in ledgers begun before there were others.
     units : dict or None
         What it says of groups and weights; None without.
     rows : int
@@ -407,8 +407,8 @@ class Genesis:
         seed : bytes or None
             The secret that ``random_state`` asks for, if it is given.
         found : dict or None
-            The genesis of a ledger that is there. One without "identity" was begun when rows were known by
-            their content, and goes on so. With ids, what it says of the rows is what they were when it was
+            The genesis of a ledger that is there. One without "identity" was begun when rows were recognised
+            by their content, and goes on so. With ids, what it says of the rows is what they were when it was
             begun; its later records say what became of them, with which they are compared.
         """
         identity = "ids" if data.ids is not None else "labels"

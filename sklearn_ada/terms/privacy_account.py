@@ -7,13 +7,13 @@ value on the holdout that is far from its population value. How far is the *gap*
 `sklearn_ada.guarantees.transfer`; it may be exceeded with probability p. Half of the route's failure
 probability beta <= 1/2 is for gaps, half for the noise of the answers.
 
-One gap serves all questions that replacing a record moves in the same proportion (means; AUCs; recalls of one
-class; medians over one partition). Each such *family* has its own share of the failure probability, fixed by
-its name (`guarantees.transfer.family_weights`). Shares in the order in which families are first asked would
+One gap serves all questions that replacing a row moves in the same proportion (means; AUCs; recalls of one
+class; medians over one partition). Each such *family* has its own part of the failure probability, fixed by
+its name (`guarantees.transfer.family_weights`). Parts in the order in which families are first asked would
 not do: the conversation would choose it, and may have seen by then which family fails.
 
-Theorem. Let a family have the share ``p0 = beta v/2`` of the gaps, v fixed in advance, and its answers the
-shares ``beta w_j/2`` of the noise; W is the expected sum of these w (the conversation decides which answers
+Theorem. Let a family have the part ``p0 = beta v/2`` of the gaps, v fixed in advance, and its answers the
+parts ``beta w_j/2`` of the noise; W is the expected sum of these w (the conversation decides which answers
 there are). Let g be the gap, ``D = g(p0/e) - g(p0)``, and let each interval allow for ``A_j + g(p0)`` with
 ``E[(N_j - A_j)^+] <= (beta w_j/2) D`` for the noise N_j of its answer, on either side. Then some interval of
 the family misses with probability at most ``beta (v + W)/2``: any interval at all with at most beta, as all v
@@ -26,12 +26,12 @@ at least ``D (1 - p0/p)``: the left side is ``D (p - p0) = beta W D/2`` or more.
 
 For A_j the quantile with ``P[N_j > A_j] <= beta w_j/2`` is enough if noise that exceeds it does so by at most
 D on average, which is about so where noise and gap are in balance. Else A_j is the quantile of a thinner tail
-(`TransferShare.ln_tail`).
+(`TransferStake.ln_tail`).
 
-That a model failed on the holdout, or that training rows contain it (a leak), is told without noise, which is
-not private. Compare the conversation with another one in which a row on which a model fails gets the worst
-score, and no leak is ever found: that one is private, and the two agree up to the first failure or leak. So
-everything certified before it holds, and the route ends there.
+That a model failed on the holdout, or that training rows contain it (a leak), is answered without noise,
+which is not private. Compare the conversation with another one in which a row on which a model fails gets the
+worst score, and no leak is ever found: that one is private, and the two agree up to the first failure or
+leak. So everything certified before it holds, and the route ends there.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _UNMIXED = (
 
 @dataclass(frozen=True)
 class PrivateRelease:
-    """What a question can cost of the privacy budget, at most; known before the holdout is looked at.
+    """What a question can cost of the privacy budget at most, whatever the answer.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class PrivateRelease:
 
 
 @dataclass(frozen=True)
-class TransferShare:
+class TransferStake:
     """What one answer may use of the privacy route.
 
     Attributes
@@ -84,7 +84,7 @@ class TransferShare:
     ln_gap : float
         Logarithm of the failure probability of the gap, for all answers of the family together.
     ln_noise : float
-        Logarithm of this answer's share of the failure probability for noise.
+        Logarithm of this answer's part of the failure probability for noise.
     """
 
     rho: float
@@ -93,11 +93,13 @@ class TransferShare:
 
     @property
     def gap(self) -> float:
-        """How far a mean of scores in [0, 1] on the holdout can be from the population's."""
+        """How far a mean of scores in [0, 1] may be from the population's."""
         return zcdp_gap(self.rho, self.ln_gap)
 
     def ln_tail(self, excess: float) -> float:
-        """Return the logarithm of the tail probability at which noise is allowed for, A_j in the theorem.
+        """Return the logarithm of the tail probability at which noise is allowed for.
+
+        A_j in the theorem is the quantile at this probability.
 
         Parameters
         ----------
@@ -116,7 +118,7 @@ class PrivacyAccount:
     Parameters
     ----------
     n : int
-        Number of records (of groups, if there are any).
+        Number of rows (of groups, if there are any).
     budget : callable
         Takes a unit and returns the rho that the policy allows for it.
     ln_gap : float
@@ -164,10 +166,10 @@ class PrivacyAccount:
             )
         return None
 
-    def share(self, release: PrivateRelease, ln_noise: float) -> TransferShare:
+    def stake(self, release: PrivateRelease, ln_noise: float) -> TransferStake:
         """Return what an answer may use that `refusal` has no objection to."""
         ln_gap = self._ln_gap + math.log(family_weight(release.family))
-        return TransferShare(self._budget(release.unit), ln_gap, ln_noise)
+        return TransferStake(self._budget(release.unit), ln_gap, ln_noise)
 
     def record(self, event: Event, unit: Unit) -> None:
         """Charge what was released; without a privacy cost, or beyond the budget, it ends the route."""
@@ -185,10 +187,10 @@ class PrivacyAccount:
         """Return what is spent, ready for JSON."""
         return {"spent": self._filter.to_list(), "ended": self.ended}
 
-    def restore(self, kept: dict[str, Any]) -> None:
+    def restore(self, body: dict[str, Any]) -> None:
         """Go on from what `to_dict` described."""
-        self._filter.restore(kept["spent"])
-        self.ended = kept["ended"]
+        self._filter.restore(body["spent"])
+        self.ended = body["ended"]
 
     def end(self, reason: str) -> None:
         """End the route."""

@@ -19,8 +19,8 @@ from sklearn_ada import (
 from sklearn_ada.accounting import ComposedEvent, Symbol, gaussian_zcdp
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout.asking import certified
-from sklearn_ada.terms.policy import FailureBudget
-from sklearn_ada.terms.privacy_account import TransferShare
+from sklearn_ada.terms.policy import Stake
+from sklearn_ada.terms.privacy_account import TransferStake
 from tests.support import holdouts
 
 ROWS = 20_000
@@ -128,11 +128,11 @@ def test_a_certified_median_of_both_routes_is_released_where_the_better_one_cove
     question = holdouts.plan(
         make("both"), Coin(0.8), scoring="accuracy", purpose="certify", guess=0.8, settings=settings
     )
-    transfer = TransferShare(rho, ln_gap=-4.0, ln_noise=-4.0)
+    transfer = TransferStake(rho, ln_gap=-4.0, ln_noise=-4.0)
     shares = {
-        "described": FailureBudget(ln_delta, 0.0),
-        "private": FailureBudget(ln_delta, 0.0, described=False, transfer=transfer),
-        "both": FailureBudget(ln_delta, 0.0, transfer=transfer),
+        "described": Stake(ln_delta, 0.0),
+        "private": Stake(ln_delta, 0.0, described=False, transfer=transfer),
+        "both": Stake(ln_delta, 0.0, transfer=transfer),
     }
     reach = {
         name: question.foreseen_half_width(share, lambda event: None)[0] for name, share in shares.items()

@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 
 from sklearn_ada import Holdout, MedianSettings, NoiseSettings
 from sklearn_ada.guarantees import zcdp_gap
-from sklearn_ada.terms.privacy_account import TransferShare
+from sklearn_ada.terms.privacy_account import TransferStake
 from tests.support import holdouts
 
 LN_GAP, LN_NOISE = math.log(0.025), math.log(0.0025)
@@ -74,7 +74,7 @@ def test_noise_beyond_its_allowance_has_no_more_than_its_share(plan, noise, rho)
     settings, tail_of = NOISE[noise]
     question = plan(settings)
     tail = tail_of(question)
-    transfer = TransferShare(rho, LN_GAP, LN_NOISE)
+    transfer = TransferStake(rho, LN_GAP, LN_NOISE)
     steepness = zcdp_gap(rho, LN_GAP - 1.0) - zcdp_gap(rho, LN_GAP)
     share = math.exp(LN_NOISE) * steepness * question._unit_of_gap
     allowed, quantile = question.allowance(question._ln_tail(transfer)), question.allowance(LN_NOISE)
@@ -93,7 +93,7 @@ def test_noise_beyond_its_allowance_has_no_more_than_its_share(plan, noise, rho)
 @pytest.mark.parametrize("epsilon", [0.05, 5.0])
 def test_the_rank_error_beyond_its_allowance_has_no_more_than_its_share(plan, epsilon, mechanism):
     question = plan(MedianSettings(n_subsamples=1_000, epsilon=epsilon), mechanism)
-    transfer = TransferShare(1e-3, LN_GAP, LN_NOISE)
+    transfer = TransferStake(1e-3, LN_GAP, LN_NOISE)
     steepness = zcdp_gap(1e-3, LN_GAP - 1.0) - zcdp_gap(1e-3, LN_GAP)
     scale = 2.0 / (epsilon * 1_000)
     allowed, quantile = question._private_rank_error(transfer), question._rank_error(LN_NOISE)
@@ -103,7 +103,7 @@ def test_the_rank_error_beyond_its_allowance_has_no_more_than_its_share(plan, ep
 
 
 def test_a_gap_that_says_nothing_allows_for_nothing(plan):
-    transfer = TransferShare(1e9, LN_GAP, LN_NOISE)
+    transfer = TransferStake(1e9, LN_GAP, LN_NOISE)
     assert plan(None).private_half_width(transfer) == 0.5
     assert plan(MedianSettings(n_subsamples=1_000, epsilon=0.5)).private_half_width(transfer) == 0.5
 

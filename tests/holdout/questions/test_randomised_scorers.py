@@ -26,7 +26,7 @@ from sklearn_ada.questions.ladder_check import LadderQuestion
 from sklearn_ada.questions.noisy import NoisyCheck
 from sklearn_ada.questions.question import Draw, median_guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.policy import FailureBudget, Policy
+from sklearn_ada.terms.policy import Policy, Stake
 from tests.support import holdouts
 
 ROWS = 400
@@ -110,7 +110,7 @@ def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale
     n, delta, runs = 4000, 0.2, 1000
     coded, data = _coded(n)
     question = NoisyCheck.refine(coded, NoiseSettings(noise, scale, threshold=0.02), data, Policy())
-    share, rng, misses, naive = FailureBudget(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
+    share, rng, misses, naive = Stake(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
     for run in range(runs):
         value = rng.binomial(n, 0.42) / n  # away from the guess, so that values are corrected
         event, remembered = question.release(value, share, Draw(b"secret", str(run)))
@@ -126,7 +126,7 @@ def test_the_noisiest_of_all_runs_is_allowed_for():
     hits, scale, delta, trials = 20, 0.01, 0.4, 4000
     coded, data = _coded(1000)
     question = NoisyCheck.refine(coded, NoiseSettings("laplace", scale, max_hits=hits), data, Policy())
-    allowed = question.allowance(FailureBudget(math.log(delta), 0.0).ln_noise)
+    allowed = question.allowance(Stake(math.log(delta), 0.0).ln_noise)
     rng = np.random.default_rng(0)
     worst = np.abs(rng.laplace(scale=2 * scale, size=(trials, hits + 1))).max(axis=1)
     moved = worst + np.abs(rng.laplace(scale=4 * scale, size=trials))
@@ -214,7 +214,7 @@ def test_the_ladder_covers_on_both_sides():
     n, delta, runs = 1000, 0.2, 400
     coded, _ = _coded(n)
     question = LadderQuestion.refine(coded, LadderSettings(0.002), None, None)
-    share, rng, misses = FailureBudget(math.log(delta), 0.0), np.random.default_rng(0), 0
+    share, rng, misses = Stake(math.log(delta), 0.0), np.random.default_rng(0), 0
     for run in range(runs):
         value = rng.binomial(n, 0.6) / n
         event, remembered = question.release(value, share, Draw(b"", str(run)))
@@ -360,7 +360,7 @@ def test_a_refused_candidate_is_raised_in_the_parent(classification, tmp_path):
 
 def test_a_failure_is_released_by_every_mechanism():
     coded, data = _coded(100)
-    share, failure = FailureBudget(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
+    share, failure = Stake(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
     noisy = NoisyCheck.refine(coded, NoiseSettings("laplace", 0.01), data, Policy())
     for question in (noisy, LadderQuestion.refine(coded, LadderSettings(), None, None)):
         event, remembered = question.release(failure, share, Draw(b"", ""))
