@@ -1,4 +1,4 @@
-"""`Holdout`: rows set aside for testing, and the methods by which models are asked about on them."""
+"""`Holdout`: rows set aside for testing, and the questions that it answers about models."""
 
 from __future__ import annotations
 
@@ -51,100 +51,107 @@ Scoring = str | Callable[..., Any] | Metric
 class Holdout:
     """A holdout set that stays valid while it is asked again and again.
 
-    With probability at least ``confidence_level`` all intervals that it ever gives out contain the population
-    values that they are for, all at once, however adaptively the questions were chosen (description length,
-    Dwork et al., NIPS 2015; or privacy, by a sharper form of Jung et al., ITCS 2020: see ``route``).
+    Every answer comes with an interval for the population value of a metric. With probability at least
+    ``confidence_level`` all intervals that a holdout ever gives are right, all at once, however each question
+    depended on earlier answers. Two theories can prove that (see ``route``): description length (Dwork et
+    al., NIPS 2015) and differential privacy (a sharper form of Jung et al., ITCS 2020).
 
-    A question is asked with a *guess*, an estimate of the metric from validation rows. An answer near the
-    guess reveals next to nothing; one that is not costs several *nats* (``-ln p``, if p was the probability
-    given to it beforehand), and intervals get wider with the nats spent so far. Every question is recorded
-    and charged in the *ledger*, a durable log, before its answer is returned.
+    Questions are asked with a *guess*: the metric as estimated from validation rows. An answer near the guess
+    reveals almost nothing about the holdout. An answer far from it reveals more. What an answer reveals is
+    counted in *nats*: ``-ln p``, if p was the probability given to this answer beforehand. The more nats were
+    spent, the wider are later intervals. A durable log, the *ledger*, records and charges every question
+    before its answer is returned.
 
     Parameters
     ----------
     X : array-like, frame or sparse matrix of shape (n, ...)
-        Rows that no model was trained on. No message or ``repr`` shows them, and models get them read-only or
-        as a copy. Not copied here: do not change them yourself while they are in use.
+        Rows that no model was trained on. They are not copied: do not change them while the holdout is in
+        use. Models get them read-only or as a copy. No message or ``repr`` shows them.
     y : array-like of shape (n,)
+        Their labels or numbers.
     ledger : path-like, str or None, default=None
-        A path: a file that keeps the count across processes and days. ``"postgresql://..."``: a database
-        that serves several machines. ``":memory:"``: this process alone, nothing durable. None: one
-        temporary file for these data in this session, which is this interpreter and all processes that
-        descend from it. With the last two, a second ``Holdout`` of the same data continues the same count.
+        Where questions are recorded. A path: a file, which lasts across processes and days.
+        ``"postgresql://..."``: a database for several machines. ``":memory:"``: this process only. None: a
+        temporary file of this session, which is this interpreter and the processes that it starts. With the
+        last two, a second ``Holdout`` of the same data continues the same ledger.
     ids : array-like of shape (n,) or None, default=None
-        Who the rows are: whole numbers, texts, bytes or dates. Without them a holdout is known by its labels
-        and their order: columns may change, but rows that were shuffled, dropped, added or relabelled cannot
-        be told from other data. With them, rows may come in any order. Rows whose ids are new join the
-        holdout as by `top_up`. Labels that changed are recorded, and later certificates assume that they were
-        corrected without looking at predictions. Rows of one id are a group. Ids are no part of X: no model
-        sees them. They must be ids of these data: row numbers of two data sets are the same ids.
+        What identifies each row: whole numbers, texts, bytes or dates. With ids, rows may come in any order.
+        Rows with new ids join the holdout, as by `top_up`. Changed labels are recorded, and later
+        certificates assume that they were corrected without looking at predictions. Rows of one id are a
+        group. No model sees the ids. They must be unique to these data: the row numbers 0, 1, 2, ... of two
+        data sets are the same ids. Without ids the holdout is identified by its labels and their order:
+        columns may change, but rows may not be shuffled, dropped, added or relabelled.
     groups : array-like of shape (n,) or None, default=None
-        Rows of one group (a patient, a document) depend on each other: intervals then count groups, not rows,
-        and speak of the population at the holdout's group sizes; subsamples hold whole groups.
+        Group of each row, such as a patient or a document. Rows of one group may depend on each other, so
+        intervals count groups instead of rows, and subsamples hold whole groups.
     sample_weight : array-like of shape (n,) or None, default=None
-        Weights of these rows. Intervals of means and class means then speak of the population at these very
-        weights, which anybody may know; other metrics are certified by the stable median of the weighted
-        metric.
+        Weights of the rows. Intervals of means and class means then hold for the population at these weights,
+        which anybody may know. Other metrics are certified by the stable median of the weighted metric.
     answers : {"exact", "coarse", "auto"} or None, default=None
-        How `certify` answers about a count of 0/1 losses, such as an accuracy; fixed when the ledger is
-        begun. None: as the ledger was begun, be it by a search; a new one is "exact", as whoever names a
-        model and certifies it asks for its value. "exact": with the value, at 4 to 5 nats. "coarse": with the
-        cell around the guess in which it
-        lies, nearly free if the guess holds, while the value is *sealed*: it is told by
-        `publish` or by `unseal`, and its interval is then as narrow as if it had been told
-        when it was asked. So a holdout that was asked many times still publishes one exact value at about
-        1.1 times the width of a single use. All weights come from one purse, whatever is asked. What cannot
-        be sealed (weights, groups, other metrics) is answered with its value. A sealed value is hidden in the
-        ledger, not protected: whoever decrypts it on purpose cheats. "auto": as the ledger was begun; a new
-        one answers in cells if it has a path or a URL, else the first question at once and later ones in
-        cells. Where privacy certifies, "auto" is "exact".
+        How `certify` answers about a count of rows, such as an accuracy. Fixed when the ledger is begun.
+
+        - "exact": with the value, for 4 to 5 nats.
+        - "coarse": with the *cell*, an interval around the guess, in which the value lies. That is nearly
+          free if the guess holds. The value itself is *sealed*: kept, hidden, in the ledger, until `publish`
+          or `unseal` releases it, with an interval as narrow as if it had been released at once. So a holdout
+          that was asked many times still publishes one exact value, at about 1.1 times the width of a single
+          use.
+        - "auto": as the ledger was begun. A new ledger with a path or a URL is "coarse". Any other answers
+          its first certify exactly and later ones coarsely. Where privacy certifies, "auto" is "exact".
+        - None: as the ledger was begun; a new one is "exact".
+
+        Answers about other metrics, or with weights or groups, cannot be sealed and are exact. A sealed value
+        is hidden, not protected: whoever opens it on purpose cheats. See ``seal_key``.
     confidence_level : float, default=0.95
-        In (0, 1).
+        The probability that all intervals hold together, in (0, 1).
     tolerance : float or None, default=None
-        Largest half-width accepted, as a share of the metric's range: a question whose answer could be wider
-        is refused. None refuses nothing; intervals then widen until they are vacuous, as wide as the range.
-        The half-width of a precision, F1 or Jaccard index is taken at the denominator that the guess
-        suggests, or, where the guess is a bare number, at the count of the class. That of a stable median is
-        in quantile levels; where the median is at an end of its grid, one side only is bounded.
+        Largest half-width that is accepted, as a share of the metric's range. A question whose answer could
+        be wider is refused. None refuses nothing: intervals widen until they are *vacuous*, as wide as the
+        range. The half-width of a precision, F1 or Jaccard index is computed for the denominator that the
+        guess suggests. That of a stable median is in quantile levels.
     class_mix : {"conditional", "priced"}, default="conditional"
-        Whoever knows how many rows of each class the holdout has can favour the classes of which it has too
-        many. "conditional": intervals speak of the population at the holdout's class proportions. "priced":
-        the class counts are paid for once, in nats, and intervals speak of the population itself.
+        Whether anybody may know how many rows of each class the holdout has. "conditional": yes, so intervals
+        hold for the population at these class proportions. "priced": no; the class counts are paid for once,
+        in nats, and intervals hold for the population itself.
     missing : {"raise", "ignore"}, default="raise"
-        What to do if rows that the ledger knows by their ids are not among these. "ignore" goes on without
-        them, records how many there are, and later certificates assume that they were left out by a rule that
-        did not look at their labels or at predictions.
+        What to do if rows that were in the holdout before, by their ids, are not in X. "ignore" goes on
+        without them and records how many there are. Later certificates then assume that they were left out
+        without looking at their labels or at predictions.
     expected_questions : int or None, default=None
-        About how many questions will be asked. Intervals are made narrow for that number; more may be asked,
-        and no guarantee depends on it.
+        About how many questions will be asked. Intervals are made narrow for that number. More may be asked:
+        the guarantee does not depend on it.
     route : {"description_length", "differential_privacy", "both"}, default="description_length"
-        The theory behind the intervals. "description_length": answers without noise, paid for in nats; for
-        questions whose guesses mostly hold. "differential_privacy": every answer carries noise, and a
-        transfer theorem bounds how far it is from the population; for a few thousand questions that nobody
-        can guess, on a very large holdout. "both": each theory has half of the failure probability, and every
-        noisy answer the better interval. No privacy covers an answer without noise, a model that fails on the
-        holdout, or the news that training rows contain it: after one of these, description length certifies
-        alone, and with "differential_privacy" everything else is refused.
+        The theory behind the intervals.
+
+        - "description_length": answers without noise, paid for in nats. For questions whose guesses mostly
+          hold.
+        - "differential_privacy": every answer has noise. For thousands of questions that nobody can guess, on
+          a very large holdout.
+        - "both": each theory has half of the failure probability, and every noisy answer gets the better
+          interval.
+
+        Privacy does not cover an answer without noise, a model that fails on the holdout, or a finding that
+        training rows contain it. After one of these, "both" goes on with description length alone, and
+        "differential_privacy" refuses everything else.
     weight_bound : float or None, default=None
-        Largest total weight that any record (or group) of the population can have, known without the
-        holdout. Means are then certified for the population, ``E[w X] / E[w]``. Their intervals need the
-        holdout's mean weight, which is recorded once, rounded to five percent, and paid for in nats.
+        Largest total weight that any row (or group) of the population can have, chosen without looking at the
+        holdout. Means are then certified for the weighted population, ``E[w X] / E[w]``. For that the
+        holdout's mean weight is recorded once, rounded to five percent, and paid for in nats.
     seal_key : str, path-like, bytes, X25519PublicKey or None, default=None
-        The holder's public key, where who asks and who holds are different people: sealed values are
-        encrypted for it, and only the private key opens them (``unseal(key=)``). The path of a PEM file, the
-        content of one, or a key of the library `cryptography` (``pip install "sklearn-ada[seal]"``). Fixed
-        when the ledger is begun; None: as it was begun, and a new one hides by its own secret. Asking,
-        asking again and `publish` need no private key: what is published is computed from rows and model.
-        What was told, and whoever has rows and models, it does not protect from.
+        Public key of the person who holds the rows, if other people ask. Sealed values are encrypted for it,
+        and only the private key opens them (``unseal(key=)``). The path of a PEM file, its content, or a key
+        of the library `cryptography` (``pip install "sklearn-ada[seal]"``). Fixed when the ledger is begun;
+        None: as it was begun. `publish` needs no private key, as it computes the value from rows and model.
+        The key does not protect what was released, nor from somebody who has the rows.
     who, label : str or None, default=None
-        Who asks, and from where: at most 100 printable characters, written into every record. Neither is
-        part of a question: one that somebody else has asked before is answered again, nearly free.
+        Who asks, and from where: at most 100 printable characters, written into every record. The same
+        question of somebody else is the same question, and is answered again, nearly free.
     random_state : int or None, default=None
         Seeds the ledger's secret, from which noise and subsamples are drawn, so that an experiment can be
-        repeated. Against somebody who knows it, answers with noise guarantee nothing, and the intervals of
-        mean errors (MAE, RMSE, log loss, R2 and the like), whose ends are drawn, miss more often.
+        repeated. It must stay secret from whoever asks: else answers with noise guarantee nothing, and
+        intervals with random ends (of MAE, RMSE, log loss, R2 and the like) miss more often.
     split : dict or None, default=None
-        How the rows were chosen, ready for JSON; kept in the ledger's first record.
+        How the rows were chosen, as JSON can write it. Kept in the ledger's first record.
 
     Raises
     ------
@@ -226,13 +233,14 @@ class Holdout:
     ) -> Answer:
         """Ask for the value of a model's metric, with an interval.
 
-        Where privacy certifies, the value has noise. With ``guess_from`` (or a `Guess` with a deviation), the
-        interval of a mean, a root mean square or a mean of recalls is a function of all rows, by bets or
-        class counts, whose ends are released and paid for; and a metric without a range gets one, which the
-        target tells.
+        Where privacy certifies, the value has noise.
 
-        With ``answers="coarse"`` the value of a count, such as an accuracy, is sealed: the answer is the
-        centre of the cell in which it lies, with an interval that is valid, coarse, and about as wide at the
+        Give ``guess_from`` if you can. Intervals of means, root mean squares and mean recalls are then
+        narrower, as they use all scores of the holdout. A metric without a range, such as the mean absolute
+        error, gets one from these rows; the answer's target names it.
+
+        With ``answers="coarse"`` the value of a count, such as an accuracy, is sealed. The answer is then the
+        centre of the cell in which the value lies. Its interval is valid and coarse, and about as wide at the
         twentieth question as at the first. ``answer.published`` is about the half-width that the exact value
         would have if `publish` released it now.
 
@@ -241,7 +249,7 @@ class Holdout:
         estimator, scoring
             As for `check`.
         guess : float, Guess or None, default=None
-            The metric estimated without the holdout: the nearer it is, the less the answer costs.
+            The metric estimated without the holdout. The nearer it is, the less the answer costs.
         guess_from : tuple (X, y) or None, default=None
             Validation rows, on which the guess is computed; see `check`.
         settings : MedianSettings or None
@@ -275,10 +283,10 @@ class Holdout:
     ) -> Answer:
         """Release the exact value of the one model that is kept.
 
-        Takes .95 of what is left of the weights, whether the model was asked about before or not; the
-        tolerance does not refuse it. The same model gets the recorded value again; another one may be
-        published later, with a twentieth of the weight of the first. On a ledger that answers exactly at once
-        this is `certify`.
+        Call it once, after the last search. The interval is about as narrow as that of a holdout that was
+        used only once, as this takes 95 percent of the failure probability that is left. The tolerance does
+        not refuse it. The same model gets the recorded value again. Another model may be published later, at
+        a twentieth of the first one's failure probability. On a ledger with exact answers this is `certify`.
 
         Parameters
         ----------
@@ -297,7 +305,7 @@ class Holdout:
         Warns
         -----
         UserWarning
-            If another value was published before, ahead of the charge; else as for `check`.
+            Before the charge, if another value was published already; else as for `check`.
         """
         subject = self._subject(estimator, "publish")
         asked = Ask(subject, as_metric(scoring), "certify", guess, guess_from, settings, publish=True)
@@ -314,31 +322,35 @@ class Holdout:
     ) -> Answer:
         """Ask whether the holdout agrees with a guess: coarse and cheap.
 
-        Values are rounded to *cells*, intervals of equal width of which one is centred at the guess. Where
-        the holdout's value is in that one, the answer is the guess ("agrees"); else it is the middle of
-        another cell ("differs"). The identical question returns the recorded answer, nearly free: the model
-        predicts once more and is compared with what is recorded, for .001 nats the first time and less than
-        .05 nats for a thousand times (`sklearn_ada.holdout.asking`). Everything about
-        the question is checked before anything is charged.
+        Values are rounded to *cells*: intervals of equal width, one of which is centred at the guess. If the
+        holdout's value lies in that cell, the answer is the guess ("agrees"). Else it is the middle of
+        another cell ("differs").
+
+        The same question again returns the recorded answer. For that the model predicts once more, and is
+        compared with the record: .001 nats the first time, less than .05 nats for a thousand times
+        (`sklearn_ada.holdout.asking`). A bad question is refused before anything is charged.
 
         Parameters
         ----------
         estimator : fitted estimator or Predictions
-            Must predict row by row; a copy is asked and discarded. `Predictions` for these rows need not be
-            made row by row; what is certified of them is another target.
+            A fitted model, whose prediction for a row may not depend on other rows. A copy of it is asked and
+            discarded. `Predictions` for these rows may be made in any way, and have a target of their own.
         scoring : str, callable or Metric
         guess : float, Guess or None, default=None
-            The metric estimated without the holdout, from validation data. Only a stable median does
-            without (None).
+            The metric estimated without the holdout, from validation data. Needed, here or by
+            ``guess_from``, except for a stable median.
         guess_from : tuple (X, y) or None, default=None
-            Validation rows, on which the guess is computed. They must not be the holdout's, which is checked
-            and charged as by `check_overlap`.
+            Validation rows, on which the guess is computed. They must not be rows of the holdout, which is
+            checked and charged as by `check_overlap`.
         settings : float, "fill", MedianSettings, NoiseSettings, LadderSettings or None
-            Which mechanism answers, and how. None: cells whose width suits the guess's precision, with noise
-            where privacy certifies. MedianSettings: the stable median, the median of the metric over disjoint
-            subsamples of the holdout, which is also what a scorer of the user's own gets. A number: cells of
-            this half-width.
-            "fill": cells as wide as the tolerance allows by now, for the most answers within it.
+            Which mechanism answers, and how.
+
+            - None: cells whose width suits the guess's precision, with noise where privacy certifies. A
+              scorer of your own gets a stable median.
+            - A number: cells of this half-width.
+            - "fill": cells as wide as the tolerance still allows, for the most answers within it.
+            - MedianSettings: the stable median, the median of the metric over disjoint subsamples.
+            - NoiseSettings, LadderSettings: as in `ThresholdoutScorer` and `LadderScorer`.
 
         Returns
         -------
@@ -347,18 +359,18 @@ class Holdout:
         Raises
         ------
         ValueError, TypeError
-            For a bad question, such as a scorer string that has no interval of its own where no settings ask
-            for the stable median; nothing was charged.
+            For a bad question, such as a scorer without an interval of its own when ``settings`` does not ask
+            for the stable median. Nothing was charged.
         LedgerError
-            If the ledger cannot be used; nothing was charged.
+            If the ledger cannot be used. Nothing was charged.
         HoldoutLeakError
-            If the rows of ``guess_from`` contain the holdout's.
+            If the rows of ``guess_from`` contain rows of the holdout.
 
         Warns
         -----
         UserWarning
-            If the answer is vacuous, that is, as wide as the metric's range; and, before anything is charged,
-            if it will be a stable median though no settings say so. Each once a process.
+            If the answer is vacuous: its interval is as wide as the metric's range. Before the charge, if it
+            will be a stable median that ``settings`` did not ask for. Each once a process.
         """
         subject = self._subject(estimator, "check")
         return self._ask(Ask(subject, as_metric(scoring), "check", guess, guess_from, settings))
@@ -374,14 +386,14 @@ class Holdout:
     ) -> list[Answer]:
         """Check many models as one round: what one answer reveals widens no other's interval.
 
-        That is because models and guesses are all fixed before any of the answers is seen. The weight of the
-        round is the same for each, and all are admitted or none.
+        Models and guesses are all fixed before any answer is seen. The round's failure probability is divided
+        equally, and all questions are admitted or none.
 
         Parameters
         ----------
         estimators : sequence of fitted estimators
         scoring : str, callable or Metric
-            With an interval of its own, which all have but those of a stable median.
+            A metric with an interval of its own, not a stable median.
         guesses : sequence of (float or Guess) or None, default=None
             One for each model.
         guess_from : tuple (X, y) or None, default=None
@@ -397,7 +409,7 @@ class Holdout:
         Raises
         ------
         BudgetExhaustedError
-            If the tolerance does not admit them all; nothing was charged.
+            If the tolerance does not admit them all. Nothing was charged.
         ValueError, TypeError, LedgerError, HoldoutLeakError
             As for `check`.
 
@@ -434,29 +446,29 @@ class Holdout:
     ) -> Answer:
         """Ask how much better model b is than model a.
 
-        The interval of the difference holds together with all other intervals of the ledger. It is much
-        narrower than the difference of two intervals where the models agree on most rows: of counts, such as
-        an accuracy, only rows count on which one model alone is right. Positive values say that b is better;
-        if the interval is above 0, it is, in the population.
+        A positive value says that b is better. If the whole interval is above 0, b is better in the
+        population. The interval holds together with all others of the ledger. Where the models agree on most
+        rows, it is much narrower than the difference of two intervals: for an accuracy, only those rows count
+        on which one model alone is right.
 
-        It is a question like any certify, recorded and paid for (some ten nats, of which a warning tells
-        where other answers are cells, as it is told at once), and another question than `certify` of either
-        model. With a and b in the other
-        order it is another question, too.
+        A comparison is recorded and paid for like any certify, with about ten nats. Its answer is always
+        exact; a warning says so on a ledger that answers coarsely. It is another question than `certify` of
+        either model, and than the comparison of b with a.
 
         Parameters
         ----------
         a, b : fitted estimator
-            Such as the model in use, and the one that might replace it. Of a fitted
-            `ReusableHoldoutCV`, its ``best_estimator_``.
+            Such as the model in use, and the one that might replace it. For a fitted `ReusableHoldoutCV` give
+            its ``best_estimator_``.
         scoring : str, callable or Metric
             A mean of bounded scores: accuracy, Brier score, top-k accuracy, or an error with a range, such as
-            ``Metric("neg_mean_absolute_error", range=(-10, 0))``; validation rows suggest one if it has none.
+            ``Metric("neg_mean_absolute_error", range=(-10, 0))``. If a range is missing, validation rows
+            suggest one.
         guess : float, Guess or None, default=None
-            The difference estimated without the holdout; None is 0.
+            The difference estimated without the holdout. None is 0.
         guess_from : tuple (X, y) or None, default=None
-            Validation rows, on which the guess is computed. They say how often the models differ, which makes
-            the interval narrower.
+            Validation rows, on which the guess is computed. They show how often the models differ, which
+            makes the interval narrower.
 
         Returns
         -------
@@ -466,15 +478,15 @@ class Holdout:
         Raises
         ------
         ValueError
-            If the metric is no mean of bounded scores, or the models were fitted on other columns or
-            classes; and as for `certify`.
+            If the metric is no mean of bounded scores, or the models were fitted on other columns or classes;
+            else as for `certify`.
         TypeError, NotFittedError, LedgerError
             As for `certify`.
 
         Notes
         -----
-        Source: `sklearn_ada.guarantees.scores`; given the disagreements of
-        two classifiers it is McNemar's test (1947) in its exact form.
+        For two classifiers it is McNemar's exact test (1947), given the rows on which they disagree. Proof:
+        `sklearn_ada.guarantees.scores`.
 
         Examples
         --------
@@ -494,51 +506,51 @@ class Holdout:
         return self._ask(asked)
 
     def select(self, models: Sequence[Any], *, scoring: Scoring, epsilon: float | str | None = "auto") -> int:
-        """Return the number of the best of N fitted models; nothing else is revealed, for ``ln N`` nats.
+        """Return the number of the best of N fitted models, for ``ln N`` nats.
 
-        Its value is not certified: `certify` it, which then allows for the choice.
+        Nothing else is revealed. The value of the chosen model is not certified: use `certify`, which then
+        allows for the choice.
 
         Parameters
         ----------
         models : sequence of fitted estimators
         scoring : str, callable or Metric
-            With an epsilon a mean, an AUC or a per-class mean.
+            A mean, an AUC or a per-class mean; any metric with ``epsilon=None``.
         epsilon : float, "auto" or None, default="auto"
-            Choose by the exponential mechanism, which is epsilon-differentially private (McSherry, Talwar
-            2007). "auto": so that the chosen model is worse than the best by hardly more than half a standard
-            error; or with a smaller epsilon, where privacy certifies and this would take more than half of
-            what is left of its budget. None takes the best itself (the first of equals), without privacy.
+            Privacy parameter of the exponential mechanism, which draws the winner (McSherry, Talwar 2007).
+            "auto" makes the chosen model hardly more than half a standard error worse than the best. Where
+            privacy certifies, it takes at most half of the privacy budget that is left. None takes the best
+            itself (the first of equals), without privacy.
 
         Returns
         -------
         int
+            Position in ``models``.
 
         Raises
         ------
         BudgetExhaustedError
-            If the privacy budget does not afford the choice; nothing was charged.
-        ValueError
-            For no models, a bad metric or epsilon (TypeError for what is no model); nothing was charged. If
-            all models failed on the holdout, or the choice itself did; that was charged.
+            If the privacy budget does not afford the choice. Nothing was charged.
+        ValueError, TypeError
+            For no models, or a bad model, metric or epsilon; nothing was charged. If all models or the choice
+            failed on the holdout; that was charged.
         """
         return select_model(self._session, models, as_metric(scoring), epsilon)
 
     def declare(self, models: Sequence[Any], *, scoring: Scoring) -> int:
         """Declare fitted models before the first question: nothing revealed later widens their intervals.
 
-        With G models declared, each check or certify of one of them keeps a failure probability of at least
-        ``beta / (4 G)``, with ``beta = 1 - confidence_level``, however much is revealed by then. All other
-        questions have half of the failure probability that they would have had. Worth it where many answers
-        are expected to differ from their guesses. Theorem and proof: `sklearn_ada.holdout.rounds`.
+        Use it if many answers are expected to differ from their guesses. With G models declared, each check
+        or certify of one of them has a failure probability of at least ``beta / (4 G)``, with ``beta = 1 -
+        confidence_level``, however much was revealed before. In return all other questions have half of the
+        failure probability. Theorem and proof: `sklearn_ada.holdout.rounds`.
 
         Parameters
         ----------
         models : sequence of fitted estimators
-            All that will ever be asked about under this declaration; not chosen with any knowledge of the
-            holdout.
+            All models of the declaration, chosen without any look at the holdout.
         scoring : str, callable or Metric
-            A mean, an AUC or a per-class mean: no ratio such as F1, and nothing that only the stable median
-            can certify.
+            A mean, an AUC or a per-class mean. Ratios such as F1 and stable medians cannot be declared.
 
         Returns
         -------
@@ -548,8 +560,8 @@ class Holdout:
         Raises
         ------
         ValueError
-            If the holdout was asked before, if there are no models or two with the same state, or if one of
-            them cannot be asked.
+            If the holdout was asked before, if there are no models or two equal ones, or if one of them
+            cannot be asked.
         """
         return declare_family(self._session, models, as_metric(scoring))
 
@@ -561,20 +573,20 @@ class Holdout:
     ) -> list[Answer]:
         """Release the exact values of sealed answers.
 
-        Whatever was asked since, and however it surprised, does not widen them. Rows and models are not
-        needed. Each costs about three nats, which everything that is asked later pays (with a warning that
-        says how much); nothing once the holdout is closed, when nobody asks any more. What was published by a
-        published one is returned as it was published, with the narrower interval; nothing is recorded.
+        Each interval is as narrow as if its value had been released when it was asked, whatever was asked
+        since. Rows and models are not needed. Each release costs about three nats, which widens the intervals
+        of later questions; a warning says so. Nothing is lost by that once the holdout is closed. A value
+        that was published is returned as it was published, at no cost.
 
         Parameters
         ----------
         answers : iterable of Answer or int, Answer, int or None, default=None
-            Sealed answers of this holdout, or the numbers of their records. None: all of them; only after
-            `close` or `publish`.
+            Sealed answers of this holdout, or the numbers of their records. None, all of them, is allowed
+            only after `close` or `publish`.
         key : str, path-like, bytes, X25519PrivateKey or None, default=None
             The private key of ``seal_key``, if the ledger was begun with one: the path of a PEM file without
-            a password, its content, or a key of the library `cryptography`. Not needed for what was told
-            before. It is written nowhere.
+            a password, its content, or a key of the library `cryptography`. Not needed for values that were
+            released before. It is not stored.
 
         Returns
         -------
@@ -583,16 +595,16 @@ class Holdout:
         Raises
         ------
         ValueError
-            For answers of another ledger, and for those that were refused, failed, or told with their value;
-            without the private key that is needed, or with another. Nothing was charged.
+            For answers of another ledger, for answers that are refused, failed or exact, and for a missing
+            or wrong private key. Nothing was charged.
         """
         return unseal(self.ledger, self._session.asker, answers, key)
 
     def close(self) -> None:
-        """Record that nothing new is asked any more; from then on new questions are refused.
+        """Close the holdout: from now on new questions are refused.
 
-        What is recorded is still returned, and what is sealed may be told: see `unseal`. `publish`
-        comes before. There is no way back.
+        Recorded answers are still returned, and sealed values can be released by `unseal`. Call `publish`
+        before this. There is no way back.
         """
         close(self.ledger, self._session.asker)
 
@@ -608,42 +620,40 @@ class Holdout:
     ) -> int | None:
         """Return how many more questions are admitted if every guess holds.
 
-        The tolerance limits them, and the privacy budget where privacy alone certifies. `publish` is
-        never refused by a tolerance, and is not counted. In cells a few more may be admitted, as guesses
-        that held make the next one cheaper.
+        None if nothing limits them. The tolerance does, and the privacy budget where privacy alone certifies.
+        `publish` is not counted, as a tolerance never refuses it. A ledger with coarse answers may admit a
+        few more, as guesses that held make the next one cheaper.
 
         Parameters
         ----------
         scoring : str, callable or Metric, default="accuracy"
         purpose : {"check", "certify"} or None, default=None
-            None: what the ledger is used for. Where it answers in cells (``answers="coarse"``, or "auto"), or
-            was asked to certify and not to check, that is "certify", one for each search; else "check".
+            None: what the ledger is used for. That is "certify" (one for each search) if it answers coarsely,
+            or was only asked to certify so far; else "check".
         guess_rows : int or None, default=None
-            How many rows the guesses come from; None takes as many as the holdout has. Guesses from fewer
-            rows have wider cells, so there are fewer questions: of a scorer in a search it is the size of its
-            validation part.
+            How many rows the guesses come from, such as the size of a scorer's validation part. None: as many
+            as the holdout has. Guesses from fewer rows have wider cells, so fewer questions are admitted.
         """
         return remaining_questions(self._session, as_metric(scoring), purpose, guess_rows)
 
     def export(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Write a certificate to hand over: one file that says what was asked, answered and revealed.
+        """Write a certificate: one file that says what was asked, answered and revealed.
 
-        With every interval its target and verdict; the theorems and assumptions on which all of them rest;
-        and the head of the ledger. Whoever has the ledger can verify it, without rows and models, by
-        ``python -m sklearn_ada ledger verify FILE --certificate certificate.json``. Rows, secret, and what is
-        still sealed are no part of it. Nothing is charged.
+        It has every interval with its target and verdict, the theorems and assumptions behind them, and the
+        head of the ledger (its last hash). It has no rows, no secret and no sealed value, and costs nothing.
+        Whoever has the ledger can verify it, without rows and models: ``python -m sklearn_ada ledger verify
+        FILE --certificate certificate.json``.
 
         Parameters
         ----------
         path : path-like or str
-            A file ending in ".html", a page to read and print, or in ".json", which can be verified. One that
-            is there is replaced.
+            A file ending in ".html", a page to read and print, or in ".json", which can be verified. An
+            existing file is replaced.
 
         Returns
         -------
         pathlib.Path
-            Where it was written. The page says when, and by which versions; the JSON does not, so that it can
-            be made again.
+            Where it was written. Only the page has date and versions: the JSON must come out the same again.
 
         Raises
         ------
@@ -666,51 +676,52 @@ class Holdout:
     def check_overlap(self, X: Any) -> None:
         """Raise `HoldoutLeakError` if training rows X contain the holdout, or part of it beyond chance.
 
-        Rows may be equal by chance, so it takes many: a few dozen leaked rows can go unnoticed, and a few
-        hundred that were oversampled. The outcome is recorded, and costs about a millionth of a nat where no
-        overlap is found. Once the holdout is closed, rows that were not compared before are refused
-        (`BudgetExhaustedError`).
+        Rows may be equal by chance, so a few dozen leaked rows can go unnoticed, or a few hundred that were
+        oversampled. The outcome is recorded. "No overlap" costs about a millionth of a nat. A closed holdout
+        compares no new rows (`BudgetExhaustedError`).
 
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (m, ...)
+            The training rows.
         """
         check_not_held_out(self._session, row_hashes(X))
 
     def top_up(self, X: Any, y: ArrayLike, *, ids: ArrayLike | None = None) -> Holdout:
-        """Add fresh rows; from then on questions go to the holdout that is returned.
+        """Return a larger holdout, with fresh rows added, on the same ledger.
 
-        All intervals of this ledger, old and new, hold together at the same ``confidence_level``, because
-        what was revealed about the old rows goes on counting (proof in
-        `sklearn_ada.holdout.changes`). Old answers stay as they are; the same question of the
-        larger holdout is a new one. The smaller holdout still returns what is recorded, and refuses anything
-        new. Adding the same rows again is free, so a script may run again from its start.
+        Ask the larger holdout from then on. The smaller one still returns what is recorded, and refuses new
+        questions. Old answers stay as they are, and the same question of the larger holdout is a new one. All
+        intervals of the ledger, old and new, hold together at the same ``confidence_level``: what was
+        revealed about the old rows still counts (proof: `sklearn_ada.holdout.changes`). Adding the same rows
+        again is free, so a script may run again from its start. With ids, opening a holdout with old and new
+        rows together does the same.
 
-        A question that was asked before and is asked again has, as a new one, a smaller share of the failure
-        probability, and pays for all nats so far: its interval may be wider than before, although there are
-        more rows. (A first certify at 3,000 rows with a half-width of .012, and again after 1,000 more:
-        .026.) With ids, a holdout that is opened with old and new rows together does this by itself.
+        More rows do not always make a narrower interval. A question that is asked again is a new one, with a
+        smaller part of the failure probability, and pays for all nats so far. For example, a first certify at
+        3,000 rows had a half-width of .012, and the same after 1,000 more rows .026.
 
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (m, ...)
             New draws from the same population, which nothing was trained on and nobody has looked at. When
-            they come, and how many, may depend on the answers; which they are may not.
+            they are added, and how many, may depend on answers. Which rows they are may not.
         y : array-like of shape (m,)
+            Their labels or numbers.
         ids : array-like of shape (m,) or None, default=None
-            Of the new rows, where the holdout's have ids.
+            Their ids, if the rows of the holdout have ids.
 
         Returns
         -------
         Holdout
-            Of all rows, on the same ledger.
+            It has all rows.
 
         Raises
         ------
         ValueError
-            If the rows do not go with the holdout's; nothing was recorded.
+            If the rows do not fit the holdout's. Nothing was recorded.
         HoldoutLeakError
-            If they repeat its rows, far more than chance allows; recorded and paid for, as by
+            If they repeat its rows, far more than chance allows. That is recorded and paid for, as by
             `check_overlap`.
         LedgerMismatchError
             If other rows were added to this holdout before.
@@ -778,7 +789,7 @@ class Holdout:
     __sklearn_clone__ = __copy__
 
     def _ask(self, asked: Ask) -> Answer:
-        """Return the answer, with warnings of what is not as it seems; see `check` and `certify`."""
+        """Return the answer, with warnings if it is a median or vacuous; see `check` and `certify`."""
         session = self._session
         question = plan_question(session, asked)
         if asked.settings is None and not asked.publish:
@@ -799,7 +810,10 @@ def session_of(holdout: Holdout) -> Session:
 
 
 def headline_of(holdout: Holdout | HoldoutReport) -> str:
-    """Return what is left, in one sentence; or why that cannot be told. Of a pickled search, when it was."""
+    """Return in one sentence what is left, or why nobody can say.
+
+    For a pickled search that is what was left when it was pickled.
+    """
     if isinstance(holdout, HoldoutReport):
         return f"When it was pickled: {holdout.headline}"
     try:
