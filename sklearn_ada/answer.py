@@ -1,4 +1,4 @@
-"""What an asker gets from a holdout: the answer, what it cost, and what its interval is worth."""
+"""What a holdout answers: the answer, its cost and its certificate."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ class Cost:
     Attributes
     ----------
     nats : float
-        Information that it revealed about the holdout, in units of natural logarithms: ``-ln p``, if p was
-        the probability given to this answer beforehand. Later intervals are the wider for it.
+        Information that the answer revealed about the holdout: ``-ln p``, where p is the probability that
+        this answer was given before the holdout was looked at. The more is revealed, the wider are later
+        intervals.
     epsilon, rho : float or None
-        Privacy loss of a differentially private answer: of pure epsilon-DP, and of zero-concentrated DP. None
-        where no theorem bounds it.
+        Privacy loss of an answer with noise: the parameters of pure differential privacy and of
+        zero-concentrated differential privacy. None where no theorem bounds it.
     """
 
     nats: float
@@ -35,9 +36,9 @@ class Cost:
 class Certificate:
     """What is guaranteed about an answer.
 
-    With probability at least ``confidence_level`` over the draws of the holdout and of the ledger's secret,
-    all intervals given out by one ledger contain their ``target`` at once, however adaptively the questions
-    were chosen.
+    With probability at least ``confidence_level``, all intervals of one ledger contain their ``target`` at
+    once, even if each question was chosen after seeing the answers to earlier ones. The probability is over
+    the random draw of the holdout's rows and of the ledger's secret.
 
     Attributes
     ----------
@@ -46,16 +47,17 @@ class Certificate:
     confidence_level : float
         Probability that all intervals of the ledger hold together.
     ln_delta : float
-        Logarithm of the part of the failure probability ``1 - confidence_level`` that this interval used. By
-        privacy it is what all intervals of one kind of metric used together.
+        Natural logarithm of the part of the failure probability ``1 - confidence_level`` that this interval
+        used. With ``route="differential_privacy"`` it is what all intervals of one kind of metric use
+        together.
     target : str
         The population quantity that the interval contains.
     assumptions : tuple of str
-        What must be true; none can be checked from the holdout alone.
+        What must be true for the guarantee to hold; the holdout alone cannot show whether it is.
     vacuous : bool
-        Whether the interval says nothing: it holds everything that the metric can be.
+        Whether the interval says nothing, because it contains all values that the metric can have.
     route : {"description_length", "differential_privacy", "both"}
-        The theory by which this answer is certified, see `Holdout`.
+        The theory that certifies this answer; see `Holdout`.
     """
 
     theorem: str
@@ -84,44 +86,45 @@ class Certificate:
 
 @dataclass(frozen=True, repr=False)
 class Answer:
-    """An answer of the holdout with the interval that it certifies.
+    """An answer of the holdout, with its interval, its cost and its certificate.
 
     Attributes
     ----------
     value : float
         The released value; NaN if the question was refused or failed.
     interval : tuple of float
-        The certified interval ``(low, high)`` in units of the metric. An end may be infinite.
+        The certified interval ``(low, high)``, in units of the metric. An end may be infinite.
     verdict : {"agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused"}
         What came of the question.
 
-        - A check: "agrees" or "differs", the holdout's value is close to the guess or not. From
+        - Of a check: "agrees" if the holdout's value is close to the guess, else "differs". Of
           `LadderScorer`: "improves" or "no improvement" on the best score so far.
-        - A certify: "exact" or, with noise, "drawn".
-        - No value: "failed", the model or the metric failed on the holdout, which was charged; "refused", the
-          question was not admitted, which costs nothing itself. A search raises an error instead:
-          `BudgetExhaustedError` where a question of its own was refused, ValueError where all models failed.
+        - Of a certify: "exact" or, with noise, "drawn".
+        - Without a value: "failed" if the model or the metric failed on the holdout, which has a cost;
+          "refused" if the question was not admitted, which costs nothing. A search raises an error instead:
+          `BudgetExhaustedError` where its own question was refused, ValueError where all models failed.
     cost : Cost
-        Not in it: what was paid to learn whether the question had been asked before. If a model says
-        something else than is recorded for its digest, "different" is paid for, about 7 nats the first time,
-        even if the new question is then refused.
+        What the answer cost. Not included is the price of learning whether the question was asked before: if
+        a model predicts something else than is recorded for the same digest, "different" is paid for, about 7
+        nats the first time, even if the new question is then refused.
     certificate : Certificate or None
         What is guaranteed about the interval. None for a refusal.
     index : int
         Position of the record in the ledger.
     levels : tuple of float or None
-        For a check by the stable median, which has no interval: the value is between the quantiles at these
-        levels, ``(0.3, 0.7)`` say, of the metric on random subsamples, rounded as the target says. A level of
-        0 or 1 says nothing on that side.
+        For a check by the stable median, which has no interval. The metric on random subsamples has a
+        distribution, and the value is between its quantiles at these levels, such as ``(0.3, 0.7)``. A level
+        of 0 or 1 says nothing on that side.
     reason : str or None
         Why the question failed or was refused.
     repeated : bool
-        True if the identical question had been answered before: ``cost`` is what it cost then. That the model
-        still says the same on the holdout was confirmed, for a thousandth of a nat if few differed before.
+        True if the identical question had been answered before; ``cost`` is what it cost then. It was
+        confirmed that the model still predicts the same on the holdout, for a thousandth of a nat if few
+        models differed before.
     published : float or None
-        Of a sealed answer, whose value is the centre of a cell: about the half-width that the exact value
-        would have if it were published now (`Holdout.publish`). Computed from the guess and from
-        what was told so far, not from what is sealed.
+        Of a coarse answer, whose value is the centre of a cell: about the half-width that the exact value
+        would have if it were published now (`Holdout.publish`). It follows from the guess and from what was
+        released so far, not from the exact value.
     """
 
     value: float

@@ -1,6 +1,7 @@
-"""Hold the rows of a holdout: checked, fingerprinted, counted by class, cut into subsamples. Never shown.
+"""Hold the rows of a holdout, which are never shown.
 
-Stable medians cut a holdout into disjoint subsamples in a secret, fixed order of its rows.
+They are checked, fingerprinted, counted by class and cut into subsamples. Stable medians cut a holdout into
+disjoint subsamples in a secret, fixed order of its rows.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class HoldoutData:
     priced_classes : bool, default=False
         Whether class counts are paid for in nats (``class_mix="priced"``).
     ids : ndarray of shape (n,) or None, default=None
-        Hashes of the ids by which the rows are known (`sklearn_ada.digest.rows.id_hashes`). Rows are then put
+        Hashes of the ids of the rows (`sklearn_ada.digest.rows.id_hashes`). Rows are then put
         into the order of these, so nothing depends on the order in which they come. Rows of one id are a
         group.
 
@@ -155,7 +156,7 @@ class HoldoutData:
 
     @property
     def digest(self) -> str:
-        """Digest of what the rows are known by: their labels in this order, and no feature; made once.
+        """Digest of what identifies the rows: their labels in this order, and no feature.
 
         So columns may change, and two data sets with the same labels in the same order share a ledger. That
         is sound, and costs budget only: every question is a function of rows that were fixed before it, and
@@ -166,13 +167,15 @@ class HoldoutData:
         return self._digest
 
     def fingerprint(self, secret: bytes, identity: str = "labels") -> str:
-        """Return the digest of what the rows are known by, keyed: nobody else can test it for a row.
+        """Return the keyed digest of what identifies the rows.
+
+        Without the key nobody can test it for a row.
 
         Parameters
         ----------
         secret : bytes
         identity : {"labels", "ids", "content"}
-            Of the ledger: those begun before there were identities know rows by their content.
+            Of the ledger. In those begun before there were identities it is the content of the rows.
         """
         if identity == "ids":
             return fingerprint_of(self.table(secret), secret)
@@ -180,7 +183,7 @@ class HoldoutData:
         return hmac.new(secret, digest.encode(), hashlib.sha256).hexdigest()
 
     def table(self, secret: bytes) -> Table:
-        """Return the rows as the ledger with this secret knows them by their ids."""
+        """Return the table by which the ledger with this secret recognises rows with ids."""
         if self._table is None or self._table[0] != secret:
             assert self.ids is not None
             self._table = secret, keyed_table(self.ids, self.y, secret)
@@ -193,7 +196,7 @@ class HoldoutData:
 
     @cached_property
     def class_counts(self) -> NDArray[np.int64]:
-        """Number of records of each class; of all records where y holds numbers."""
+        """Number of rows of each class; of all rows where y holds numbers."""
         if not self.is_classification:
             return np.array([len(self)], dtype=np.int64)
         if isinstance(self.labels, Column):
@@ -202,17 +205,17 @@ class HoldoutData:
 
     @property
     def has_groups(self) -> bool:
-        """Whether the independent units are groups of records."""
+        """Whether the independent units are groups of rows."""
         return self.units is not None and self.units.has_groups
 
     @property
     def n_units(self) -> int:
-        """Number of independent units: of groups if there are any, else of records."""
+        """Number of independent units: of groups if there are any, else of rows."""
         return len(self) if self.units is None else self.units.n_units
 
     @property
     def weight(self) -> NDArray[np.float64] | None:
-        """Weights of the records, if they were given."""
+        """Weights of the rows, if they were given."""
         return self.units.weight if self.units is not None and self.units.has_weight else None
 
     def rule(self, metric: Metric) -> Measure:
@@ -244,7 +247,7 @@ class HoldoutData:
             return False
 
     def check_weights(self, metric: Metric) -> None:
-        """Raise ValueError if records have weights, which a metric without an interval cannot take."""
+        """Raise ValueError if rows have weights, which a metric without an interval cannot take."""
         n_classes = 2 if self.classes is None else len(self.classes)
         if self.weight is not None and not metric.takes_weights(n_classes):
             expected, owner = "a scorer that takes sample_weight", "a holdout with sample_weight"
@@ -271,12 +274,12 @@ class HoldoutData:
         }
 
     def subsample_size(self, n_subsamples: int, *, stratify: bool = False) -> int:
-        """Return how many units (records, or groups) each of so many subsamples has."""
+        """Return how many units (rows, or groups) each of so many subsamples has."""
         counts = self.class_counts if stratify else np.array([self.n_units])
         return int((counts // n_subsamples).sum())
 
     def partition(self, secret: bytes, n_subsamples: int, *, stratify: bool = False) -> Subsamples:
-        """Return row numbers of disjoint subsamples of equally many units (records or groups).
+        """Return row numbers of disjoint subsamples of equally many units (rows or groups).
 
         They are a function of the secret, and all questions use the same ones. With ``stratify`` all
         subsamples have the same class counts; the rows of a class that cannot be divided evenly are left out.
@@ -343,7 +346,9 @@ def _shuffled(n: int, secret: bytes) -> NDArray[np.integer]:
 
 
 def _cut(order: NDArray[np.integer], n_subsamples: int) -> NDArray[np.integer]:
-    """Return disjoint subsamples of equal size, as row numbers of shape (n_subsamples, t), in this order.
+    """Return disjoint subsamples of equal size, in this order.
+
+    Row numbers of shape (n_subsamples, t).
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""A model or predictions that a holdout is asked about: checked, and how they are known again.
+"""Check the model or predictions that a holdout is asked about, and recognise them.
 
 **Keys.** What must agree for a recorded answer to be proposed again is made without the holdout's rows: if it
 depended on them, whether there is a recorded answer would reveal something about them. Two keys for one
 question only make it cost twice, so a model whose content cannot be read gets a random key, a nonce. That two
 questions have one key cannot be excluded, as a model may depend on what no digest sees: so a key only
-proposes, and what the model says on the holdout confirms it, at a price (`asking.Proposal`).
+proposes, and what the model predicts on the holdout confirms it, at a price (`asking.Proposal`).
 
 **Predictions** are labels from anywhere for the holdout's rows, asked about as a model is.
 
@@ -33,15 +33,15 @@ heads, is right in 55 cases, and 50 were expected; and given the class counts th
 any more. So the holdout needs ``class_mix="priced"``, which pays for the counts once, some ``ln(n + 1)`` nats
 for two classes: they are part of the answers over which the union bound goes.
 
-Without X there is nothing to be known of rows by training on them, so nobody who knows X may ask about a
-*model* on the same ledger: its certificate speaks of the population. That assumption is in every certificate
+Without X nobody can learn rows by training on them, so nobody who has X may ask about a *model* on the same
+ledger: its certificate speaks of the population. That assumption is in every certificate
 that is given after predictions were asked about.
 
-**What a model said** on the holdout is kept as a summary, with which a later prediction is compared.
+**What a model predicts** on the holdout is kept as a summary, with which a later prediction is compared.
 
 A digest of a model cannot see everything that its predictions depend on (weights in a file, a patched
-library), so the digest only proposes that a question was asked before. Whether it was, what the model says on
-the holdout's rows decides: each answer's record keeps a summary of it.
+library), so the digest only proposes that a question was asked before. Whether it was, its
+predictions on the holdout's rows decide: each answer's record keeps a summary of them.
 
 Labels, and everything else that is no float, are kept as a keyed hash. Floats differ in their last bits
 between two predictions of one model (threads add in another order), and a hash of rounded numbers would
@@ -51,8 +51,8 @@ about the norm of all that differs. Two models for which it is at most 1e-6 have
 
 - The metric's values v, of the holdout or of each of its subsamples, enter as ``arcsinh v``, so that what is
   recorded is the other model's value within 1e-6, or within a millionth of it where it is large. If the
-  metric has a range narrower than 1, v is a share of that.
-- Outputs x enter as ``x / |x|`` and ``ln |x|``, so a difference counts as a share of their norm. A tenth of
+  metric has a range narrower than 1, v is a part of that.
+- Outputs x enter as ``x / |x|`` and ``ln |x|``, so a difference counts as a part of their norm. A tenth of
   that counts where they have single precision, whose last bits are larger. In ``|x|`` is 1e-10 for each
   number: where a sum cancels to nearly 0, all its digits are last bits.
 
@@ -61,9 +61,10 @@ at worst (two numbers that differ by equal amounts, at the same value of the met
 
 The signs and the key of the hash are made of the ledger's secret and the record's key, and what is kept is
 XORed with a pad of the same origin, used once. So without the secret it is as good as random, has the same
-length whatever was said, and two records of equal outputs look unrelated. With the secret the values can be
-read, so where only the holder of a private key may (``seal_key=``), they are left out: what was released,
-and the outputs, are all that is compared. Where there are no outputs the question is a new one each time.
+length whatever was predicted, and two records of equal outputs look unrelated. With the secret the values can
+be read, so where only the holder of a private key may read them (``seal_key=``), they are left out: what was
+released, and the outputs, are all that is compared. Where there are no outputs the question is a new one each
+time.
 """
 
 from __future__ import annotations
@@ -165,8 +166,8 @@ class Subject:
     def of_pair(cls, a: Any, b: Any, data: HoldoutData) -> Subject:
         """Return two models as one to ask about, or raise before anything is charged.
 
-        A `ReusableHoldoutCV` that has a best model stands for that one, whether it was asked about or not. Of
-        nobody else's class is it known that it says what its ``best_estimator_`` says.
+        A `ReusableHoldoutCV` that has a best model stands for that one, whether it was asked about or not. No
+        other class is certain to predict what its ``best_estimator_`` predicts.
         """
         owner = "Holdout.compare"
         a, b = (model.best_estimator_ if _is_search(model) else model for model in (a, b))
@@ -189,7 +190,7 @@ class Subject:
 
 
 class Pair:
-    """Two fitted models; ``predict`` returns what both say, side by side.
+    """Two fitted models; ``predict`` returns the predictions of both, side by side.
 
     Parameters
     ----------
@@ -225,9 +226,9 @@ def discarded_copy(estimator: Any, owner: str) -> Any:
 
 
 def name_of_model(estimator: Any) -> str:
-    """Return the name of a model's class, in a pipeline that of its last step, for people who read records.
+    """Return the name of a model's class; of a pipeline, its last step's, too.
 
-    It is no part of a question, and nothing is computed from it.
+    It is for people who read records. It is no part of a question, and nothing is computed from it.
 
     Examples
     --------
@@ -313,7 +314,7 @@ def _is_search(model: Any) -> bool:
 
 
 def model_digest(estimator: Any) -> str:
-    """Return a digest of a fitted model's state, or a nonce if it cannot be read.
+    """Return a digest of a fitted model, or a nonce if it cannot be read.
 
     Take it before the model predicts anything: some models change when they do. Predictions that were given
     are their labels and nothing else, no code and no version of this package.
@@ -364,7 +365,7 @@ def question_key(
 
 
 def rounded(part: Any, digits: int = 9) -> Any:
-    """Return what is fixed of a question with all floats, also those in texts, to some digits.
+    """Return a part of a question with all floats rounded, also those in texts.
 
     A guess is a mean of outputs, so its last bits differ from run to run if threads add in another order, and
     half of its digits do where a device computes in single precision.
@@ -407,27 +408,27 @@ class Predictions(Given):
 
     ``Holdout.check``, ``certify``, ``check_many``, ``select`` and ``declare`` take them in place of a model.
     With probability at least ``confidence_level`` all intervals contain the *expected accuracy on these
-    rows*: the share of labels, drawn anew given X, that the predictions would meet. The predictions may
-    depend on the rows of X, on all of them together, and on the ledger's earlier answers, but on nothing else
-    of the holdout's labels. They are known by their content: the same labels for the same rows are the same
-    question, whoever asks.
+    rows*: if the labels of these rows were drawn again, given X, the share of them that the predictions would
+    be expected to meet. The predictions may depend on all rows of X and on the ledger's earlier answers, but
+    on nothing else about the holdout's labels. The same labels for the same rows are the same question,
+    whoever asks.
 
-    What is certified: means of 0/1 losses ("accuracy" and its other names), by description length, on a
-    holdout with ``class_mix="priced"`` and without weights, groups or repeated ids. Everything else is
-    refused, before anything is charged. The rows of a guess are unknown, so a guess is a number, or comes
-    from predictions for public rows: ``guess_from=(Predictions(labels), y)``.
+    The metric must be "accuracy", or another name of it such as "f1_micro". The holdout must have
+    ``class_mix="priced"``, answer by description length, and have neither weights nor groups nor repeated
+    ids. Everything else is refused before anything is charged. A guess is a number, or comes from predictions
+    for other rows: ``guess_from=(Predictions(labels), y)``.
 
-    Nobody who knows the holdout's X may ask about a *model* on the same ledger, as its certificate speaks of
-    the population; later certificates name this assumption.
+    Nobody who has the holdout's X may ask about a *model* on the same ledger, because the certificate of a
+    model is about the population. Later certificates name this assumption.
 
     Parameters
     ----------
     values : array-like of shape (n,)
-        Class labels: whole numbers or texts, as the holdout's y. Copied, but for memory-mapped files and Dask
-        arrays of numbers, which are read block by block and must not change.
+        Class labels: whole numbers or texts, as the holdout's y. They are copied, except for memory-mapped
+        files and Dask arrays of numbers, which are read block by block and must not change.
     ids : array-like of shape (n,) or None, default=None
-        The ids of the rows, in any order, where the holdout has ids; it then needs them. None: the rows are
-        in the order of the holdout's.
+        The ids of the rows, in any order; needed if the holdout has ids. None: the predictions are in the
+        order of the holdout's rows.
     classes : array-like or None, default=None
         Labels that may be predicted although no row of the holdout has them. Any other label is refused, as
         it is more likely a typing error than a loss.
@@ -435,8 +436,8 @@ class Predictions(Given):
     Raises
     ------
     ValueError
-        If they are no labels, or ids are missing or repeated. Whether they go with a holdout, its methods
-        say, before anything is charged.
+        If they are no labels, or ids are missing or repeated. Whether they fit a holdout is checked when it
+        is asked, before anything is charged.
 
     Notes
     -----
@@ -480,7 +481,7 @@ class Predictions(Given):
         return self._values
 
     def predict(self, X: Any = None) -> Any:
-        """Return the labels, as `values` has them: which rows they are for was settled before.
+        """Return the labels, as `values` has them, whatever rows are given.
 
         Parameters
         ----------
@@ -504,9 +505,10 @@ class Predictions(Given):
         return self  # nothing of it changes
 
     def _aligned(self, data: HoldoutData, owner: str) -> Predictions:
-        """Return the predictions in the order of the holdout's rows, in a form that their digest rests on.
+        """Return the predictions in the order of the holdout's rows, in one form.
 
-        So it does not matter what held them: 1, 1.0 and True are one label, in any order of ids.
+        Their digest is of this form, so it does not matter what held them: 1, 1.0 and True are one label, in
+        any order of ids.
         """
         values = self._values
         if family(values) != family(data.labels):
@@ -525,7 +527,7 @@ class Predictions(Given):
         return made
 
     def _checked(self, labels: NDArray[Any], data: HoldoutData, owner: str) -> NDArray[Any]:
-        """Return labels, whatever number type they had, in one that is the same; raise if one is unknown."""
+        """Return labels in the type of number that all have; ValueError for an unnamed one."""
         named = () if self._classes is None else self._classes.tolist()
         classes = {*np.asarray(data.classes).tolist(), *named}
         others = [label for label in labels.tolist() if label not in classes]
@@ -549,10 +551,10 @@ class Predictions(Given):
             if len(self) != len(data):
                 raise _bad(owner, f"labels for the {len(data)} rows of the holdout", f"{len(self)} labels")
             return slice(None)
-        unknown = int((~np.isin(self._ids, data.ids)).sum())
+        others = int((~np.isin(self._ids, data.ids)).sum())
         missing = int((~np.isin(data.ids, self._ids)).sum())
-        if unknown or missing:
-            got = f"{missing} rows without a prediction, {unknown} unknown ids"
+        if others or missing:
+            got = f"{missing} rows without a prediction, {others} unknown ids"
             fix = "An id is a number, a text, bytes or a date, and 1 is not '1'."
             raise _bad(owner, "one label for each id of the holdout, and no other", got, fix)
         order = np.argsort(self._ids)
@@ -647,7 +649,7 @@ def _column(given: Any) -> Column | None:
 
 
 def _frozen(given: Any, name: str) -> NDArray[Any]:
-    """Return labels as a read-only array of numbers or text without missing values, or raise ValueError."""
+    """Return labels as a read-only array of numbers or text, or raise ValueError."""
     if given is None or np.ma.is_masked(given):
         raise bad_parameter(name, "Predictions", _LABELS, None if given is None else "masked values")
     try:
@@ -683,7 +685,9 @@ _REAL = (float, np.float64, np.float32, np.float16)
 
 @dataclass(frozen=True)
 class OutputSummary:
-    """What a model said of some rows, and what the metric makes of it: labels as a hash, numbers as they are.
+    """A model's outputs for some rows, and the metric's values, to compare them later.
+
+    Labels are kept as a hash, numbers as they are.
 
     Parameters
     ----------
@@ -692,7 +696,7 @@ class OutputSummary:
     numbers : ndarray of float
         Finite numbers, which may differ in their last bits.
     outputs : bytes or None, default=None
-        The hash without the metric's values; None where nothing else was said.
+        The hash without the metric's values; None where there are only values.
     values : int, default=0
         How many of the numbers, at their end, are values of the metric.
     """
@@ -704,7 +708,7 @@ class OutputSummary:
 
     @classmethod
     def of(cls, outputs: Any, values: Any = (), unit: float = 1.0) -> OutputSummary:
-        """Return what was said: arrays of outputs, or the symbols of a failure; with values of the metric.
+        """Return the summary of outputs or of a failure, and of the metric's values.
 
         Parameters
         ----------
@@ -740,18 +744,18 @@ class OutputSummary:
 
     @classmethod
     def joined(cls, several: Sequence[OutputSummary]) -> OutputSummary:
-        """Return what several models said, without values of the metric.
+        """Return the summary of several models, without values of the metric.
 
-        Where one of them said nothing else, nothing agrees with it.
+        Where one of them has only values, nothing agrees with it.
         """
         parts = [each.without_values() for each in several]
         exact = hashlib.sha256(b"".join(part.exact for part in parts)).digest()
         return cls(exact, np.concatenate([np.empty(0), *(part.numbers for part in parts)]))
 
     def without_values(self, released: object = None) -> OutputSummary:
-        """Return what was said without values of the metric, and with what was released (JSON) instead.
+        """Return the summary with what was released (JSON) instead of the metric's values.
 
-        Where nothing else was said, nothing agrees with it: the question is new each time.
+        Where there are only values, nothing agrees with it: the question is new each time.
         """
         if self.outputs is None:
             return type(self)(os.urandom(32), np.empty(0))
@@ -760,12 +764,12 @@ class OutputSummary:
         return type(self)(_derived(self.outputs, "released", text), numbers)
 
     def sealed(self, key: bytes) -> str:
-        """Return the summary, hidden from whoever does not know the key of this one record."""
+        """Return the summary, hidden from whoever does not have the key of its record."""
         content = _LAYOUT.pack(self._hashed(key), *self._sums(key))
         return base64.b64encode(_padded(content, key)).decode()
 
     def agrees_with(self, sealed: str, key: bytes) -> bool:
-        """Return whether the same was said when the summary was made; ``key`` is that of its record.
+        """Return whether a recorded summary is the same; ``key`` is that of its record.
 
         Raises
         ------
@@ -798,14 +802,16 @@ class OutputSummary:
 
 @dataclass(frozen=True)
 class Observation:
-    """What one look at the holdout gave; nobody is shown it before what is released of it is recorded.
+    """What one look at the holdout gave; nobody is shown it.
+
+    What is released of it is recorded first.
 
     Parameters
     ----------
     seen : object
         What the question's ``release`` takes: a value, symbols, grid indices.
     outputs : OutputSummary
-        What the model said, for a later comparison.
+        What the model predicted, for a later comparison.
     """
 
     seen: Any = field(repr=False)
@@ -813,7 +819,7 @@ class Observation:
 
 
 def observed(metric: Metric, seen: Any, outputs: Any, values: Any) -> Observation:
-    """Return what was seen, with what the model said.
+    """Return what was seen, with the summary of the model's outputs.
 
     Parameters
     ----------
@@ -854,9 +860,9 @@ def _read(name: str, part: Any) -> list[tuple[bytes, NDArray[np.float64]]]:
     if array.dtype.kind == "c":
         array = np.stack([array.real, array.imag])
     if array.dtype.kind == "f":
-        weight = 1.0 if array.dtype.itemsize >= 8 else _SINGLE
+        factor = 1.0 if array.dtype.itemsize >= 8 else _SINGLE
         where, floats = _finite(array.astype(np.float64).ravel())
-        return [(head + where, weight * _with_norm(floats))]
+        return [(head + where, factor * _with_norm(floats))]
     return [(head + _of_others(array), np.empty(0))]
 
 

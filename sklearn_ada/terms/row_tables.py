@@ -1,4 +1,4 @@
-"""The rows of a holdout as its ledger knows them, keyed hashes of ids and labels; and how rows change.
+"""Recognise the rows of a holdout by keyed hashes of ids and labels, and their changes.
 
 Eight bytes an id, and four for an id with its label: two ids of a million rows agree with a probability of
 3e-8, and a changed label is missed with one of 2e-10. Without the ledger's secret nobody can test them for a
@@ -69,7 +69,7 @@ class Changes(NamedTuple):
     missing : Table
         Rows that are there no longer.
     relabelled : Table
-        Rows of known ids with the labels that they have now.
+        Rows of ids that were there, with the labels that they have now.
     added : Table
         Rows of ids that were not there, or more of one that was.
     """
@@ -88,15 +88,15 @@ class Changes(NamedTuple):
         >>> [len(part) for part in Changes.between(old, new)]
         [1, 1, 1]
         """
-        stayed, known = np.isin(old["id"], new["id"]), np.isin(new["id"], old["id"])
-        before, now = old[stayed], new[known]
+        stayed, was_there = np.isin(old["id"], new["id"]), np.isin(new["id"], old["id"])
+        before, now = old[stayed], new[was_there]
         ids, counts = np.unique(before["id"], return_counts=True)
         grown = np.unique(now["id"], return_counts=True)[1] - counts
         if grown.any():  # an id occurs more or less often: groups, which are refused
             fewer, more = np.isin(old["id"], ids[grown < 0]), np.isin(new["id"], ids[grown > 0])
-            return cls(old[~stayed | fewer], new[:0], new[~known | more])
+            return cls(old[~stayed | fewer], new[:0], new[~was_there | more])
         changed = np.unique(now["id"][before != now])
-        return cls(old[~stayed], now[np.isin(now["id"], changed)], new[~known])
+        return cls(old[~stayed], now[np.isin(now["id"], changed)], new[~was_there])
 
     def steps(self, old: Table) -> list[tuple[Change, Table, Table]]:
         """Return the changes one by one: how rows change, the rows concerned, and all rows after it."""
@@ -121,10 +121,10 @@ class Change:
     adds : bool, default=True
         Whether the rows concerned are there after it.
     labels_differ : bool, default=False
-        Whether it tells that labels are others than before. Then its record holds all rows after it, and how
-        many it is about stands nowhere: that would tell, for nothing, how often predictions err.
+        Whether it reveals that labels are others than before. Then its record holds all rows after it, and
+        how many it is about stands nowhere: that would reveal, for nothing, how often predictions err.
     is_free : bool, default=False
-        Whether it tells nothing of labels that was not paid for: it leads back to rows that were there.
+        Whether it reveals nothing of labels that was not paid for, as it leads back to rows that were there.
     assumption : str or None, default=None
         What every later certificate rests on.
     words : str, default="{count} rows {name}"
@@ -147,7 +147,7 @@ class Change:
         return np.sort(np.concatenate([kept, rows])) if self.adds else kept
 
     def event(self, *, are_others: bool, labellings: int) -> CodedRelease | None:
-        """Return what is told of labels; None if nothing is.
+        """Return what is released of labels; None if nothing is.
 
         Parameters
         ----------

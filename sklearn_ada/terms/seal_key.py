@@ -1,4 +1,4 @@
-"""Seal values for the holder of a private key: whoever asks can seal one, and only the holder opens it.
+"""Seal values that only the holder of a private key can open.
 
 Without a key, sealed values are hidden by the ledger's secret, which whoever opens the ledger has. With the
 holder's public key, kept in the ledger's first record, each value is encrypted for it (ECIES): a fresh
@@ -63,14 +63,14 @@ def check_library() -> None:
 
 
 def public_key_text(given: Any, owner: str) -> str:
-    """Return the 32 octets of a public key, in hexadecimal, as the ledger's first record has them.
+    """Return the 32 octets of a public key in hexadecimal, as they are recorded.
 
     Parameters
     ----------
     given : str, bytes, path-like or X25519PublicKey
         A path of a PEM file, the content of one, or a key of the library `cryptography`.
     owner : str
-        Whose parameter ``seal_key`` it is, for messages. None says what was given: it might be private.
+        Whose parameter ``seal_key`` it is, for messages. None shows what was given: it might be private.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def check_private_key(given: Any, public: str, owner: str) -> Any:
     public : str
         What `public_key_text` returned.
     owner : str
-        Whose parameter ``key`` it is, for messages. None says what was given.
+        Whose parameter ``key`` it is, for messages. None shows what was given.
     """
     expected = "the private key of the public one that this ledger was begun with (seal_key)"
     key = _key(given, "key", owner, expected, is_public=False)
@@ -191,7 +191,7 @@ def _key(given: Any, name: str, owner: str, expected: str, *, is_public: bool) -
 
 
 def _pem(given: Any, name: str, owner: str, expected: str) -> tuple[bytes, str]:
-    """Return the content of a PEM file that was given, or of one at a path; and what to call it."""
+    """Return the content of a PEM file, or of one at a path, and what to call it."""
     if isinstance(given, bytes):
         return given, "octets that are none"
     if isinstance(given, str) and "-----BEGIN" in given:

@@ -32,7 +32,7 @@ _stored: weakref.WeakKeyDictionary[Any, tuple[object, Any]] = weakref.WeakKeyDic
 
 
 class Parcel:
-    """Named values, packed as arrays of bytes; values that are arrays are left as they are, without a copy.
+    """Named values, packed as arrays of bytes; arrays are left as they are, without a copy.
 
     Parameters
     ----------
@@ -48,18 +48,15 @@ class Parcel:
         self._values = values
         self._content: NDArray[np.uint8] | None = None
         self._buffers: list[NDArray[np.uint8]] = []
-        others = {
-            name: value
-            for name, value in values.items()
-            if not (isinstance(value, np.ndarray) and not value.dtype.hasobject)
-        }
+        arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray) and not v.dtype.hasobject}
+        others = {k: v for k, v in values.items() if k not in arrays}
         buffers: list[pickle.PickleBuffer] = []
         try:
             content = pickle.dumps(others, protocol=5, buffer_callback=buffers.append)
         except Exception:  # made of what only joblib's own pickler can pickle
             return
         if b"__main__" not in content:  # workers lack a notebook's classes, which only joblib's pickler sends
-            self._values = {name: value for name, value in values.items() if name not in others}
+            self._values = arrays
             self._content = _as_array(memoryview(content))
             self._buffers = [_as_array(buffer.raw()) for buffer in buffers]
 
