@@ -46,7 +46,7 @@ _BEST = (
     "best_score_target_",
 )  # fmt: skip
 """Attributes of the best candidate."""
-_NOT_FINISHED = "The last call of fit did not end, so nothing is known to be asked about the best model."
+_NOT_FINISHED = "The last call of fit did not end, so nobody can say what was asked about the best model."
 _PUBLISH = f"{OWNER}.publish"
 
 
@@ -54,151 +54,162 @@ _PUBLISH = f"{OWNER}.publish"
 class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     """Run a search whose score stays valid, on a holdout that is used again.
 
-    The holdout is taken out of X before the search sees it, and no model is fitted on it. In the end
-    ``best_estimator_`` is refitted on everything else, and the holdout is asked for its score: with
-    probability at least ``confidence_level``, ``best_score_interval_`` and all other intervals of the same
-    ledger contain the population values they are for, however many searches were run, each in view of the
-    last (description length; Dwork et al., NIPS 2015).
+    `fit` takes a holdout out of X, runs the search on the other rows and refits ``best_estimator_`` on all of
+    them. No model is fitted on the holdout. Then the holdout is asked for the score of ``best_estimator_``.
+    With probability at least ``confidence_level``, ``best_score_interval_`` and all other intervals of the
+    same ledger contain their population values, however many searches were run and however each depended on
+    the ones before (description length; Dwork et al., NIPS 2015).
 
-    Words used below: a *guess* is a candidate's score on rows that are not the holdout's; the holdout is
-    *asked* whether it agrees. The *ledger* is a durable log of all questions. What an answer reveals is
-    charged there in *nats* (see `Holdout`), and later intervals get wider with their sum.
+    A question to the holdout has a *guess*: a candidate's score on rows that are not the holdout's. The
+    *ledger* is a durable log of all questions. What an answer reveals is charged there in *nats* (see
+    `Holdout`). The more nats were spent, the wider are later intervals.
 
     Parameters
     ----------
     search : estimator
-        An unfitted search, such as ``GridSearchCV(model, grid)``. Where its cv is None, a number, or a
-        `KFold` or `StratifiedKFold` without shuffling, it gets its rows in a random order, which is the same
-        for the same rows, because folds of ordered rows would be far from the holdout; rows of one group (or
-        id) stay next to each other. With a given `Holdout` they stay as they are passed. Splits that its cv
-        gives row by row (pairs of row numbers or masks, a generator of them, a `PredefinedSplit`) are of the
-        rows passed to `fit`, less those of the holdout. With ``refit=False`` there is no model in the end:
-        with ``ask="winner"`` nothing is then asked nor certified, with ``"candidates"`` they are certified as
-        they were fitted. Nor is anything asked about a winner that a function chose by several scores, unless
+        An unfitted search, such as ``GridSearchCV(model, grid)``. If its cv is None, a number, or a `KFold`
+        or `StratifiedKFold` without shuffling, it gets its rows in a random order, so that its folds are like
+        the holdout. The order is the same for the same rows, and rows of one group (or id) stay together. Any
+        other cv, and any search on the rows beside a given `Holdout`, gets them in the order of X. Splits
+        that a cv lists row by row (pairs of row numbers or masks, a `PredefinedSplit`) are of all rows passed
+        to `fit`; the holdout's rows are taken out of them. With ``refit=False`` no model is kept: with
+        ``ask="winner"`` nothing is then asked or certified, with ``"candidates"`` they are certified as they
+        were fitted. If a function chooses the winner by several scores, nothing is asked about it unless
         ``scoring`` names one.
     ledger : path-like, str or None, default=None
-        Where questions are recorded: a file, ``"postgresql://..."`` or ``":memory:"``; see `Holdout`. None:
-        one temporary ledger for these rows in this session, so that a second search on them continues the
-        count. An outer fold is other rows, with a ledger that is certified for that fold alone.
+        Where questions are recorded: a file, ``"postgresql://..."`` or ``":memory:"``; see `Holdout`. None: a
+        temporary ledger for these rows in this session, which a second search on them continues. An outer
+        fold is a data set of its own: its ledger is certified for that fold alone.
     scoring : str, callable, Metric or None, default=None
-        What is certified; by default the search's own scoring (of several, that which its ``refit`` names),
-        else accuracy or R^2. Given, the winner is refitted and certified by it with ``refit=False`` too.
+        The metric that is certified. None: the search's own scoring (if it has several, the one that its
+        ``refit`` names), else accuracy or R^2. If given, a winner is refitted and certified by it even with
+        ``refit=False``.
     holdout : float, bool array, splitter or Holdout, default=0.25
-        A share of the rows, at random; a mask of X's length; a splitter with one split, whose test part is
-        the holdout; or a `Holdout`, and then all of X is for training. Integer indices are refused, and so is
-        a share where the search's cv is ordered in time (`TimeSeriesSplit`): give a mask of the last block.
+        Which rows are held out: a share of the rows, at random; a mask of X's length; a splitter with one
+        split, whose test part is the holdout; or a `Holdout` made before, and then all of X is for training.
+        Row numbers are refused. So is a share if the search's cv is ordered in time (`TimeSeriesSplit`): give
+        a mask of the last block.
     ids : str or None, default=None
-        Who the rows are: the name of a column of X, which is taken out before any model sees X, here and in
-        `predict`; or "index". None: known by what `fit` is passed as ``ids``, if anything. With ids, each row
-        is put on its side of the share by a hash of its own id (of its group, if there are groups), without
-        stratification. So rows may come in any order, columns may change, no row of the holdout ever
-        becomes one for training, and rows with new ids join either side. Without ids the holdout is
-        a function of the labels and their order: columns may change, rows may not. See `Holdout`.
+        What identifies each row: the name of a column of X, or "index". The column is taken out before any
+        model sees X, here and in `predict`. None: the ids are passed to `fit`, or there are none. With ids,
+        rows may come in any order, columns may change, and rows with new ids may be added. Each row is put on
+        its side of a share by a hash of its own id (of its group, if there are groups), without
+        stratification, so no row of the holdout is ever trained on. Without ids the holdout depends on the
+        labels and their order: columns may change, rows may not. See `Holdout`.
     answers : {"auto", "coarse", "exact"}, default="auto"
-        What the search tells of its winner's count of right rows; fixed when the ledger is begun. "coarse":
-        the cell in which it lies, with an interval that is coarse, and hardly wider at the twentieth search
-        than at the first; the exact value of the model that is kept comes from `publish`. "exact": the
-        value, at 4 to 5 nats a search, so that intervals widen from search to search. "auto": as the ledger
-        was begun; a new one answers in cells if it has a path or a URL, else the first winner exactly, for
-        whoever runs one search and nothing else, and later ones in cells. Of other metrics the value is
-        told. A given Holdout's ledger decides. See `Holdout`.
+        How a search is answered about its winner's accuracy, or another count of rows. Fixed when the ledger
+        is begun.
+
+        - "coarse": with the cell in which the value lies. The interval is coarse, and hardly wider at the
+          twentieth search than at the first. `publish` then releases the exact value of the one model that is
+          kept.
+        - "exact": with the value, for 4 to 5 nats a search, so intervals widen from search to search.
+        - "auto": as the ledger was begun. A new ledger with a path or a URL is "coarse". Any other answers
+          the first winner exactly, for people who run one search only, and later ones coarsely.
+
+        Other metrics are answered exactly. The ledger of a given Holdout decides. See `Holdout`.
     ask : "winner", "candidates" or int, default="winner"
-        "winner" keeps the search's own cross-validation and refit function, and asks about its winner only
-        (an integer: about its best few): one question a search, and none about candidates that the search
-        could not score. If it could score none, it ends with a warning, the first candidate (or that of its
-        refit function) and a ``best_score_`` of NaN, and nothing is charged. "candidates" asks about every
-        candidate, fitted on one part of the rows, with its score on the other part as the guess; it takes
-        searches without a cv or a refit function of their own.
+        What the holdout is asked about.
+
+        - "winner": about the winner, one question for each search. The search keeps its own cv and refit
+          function. If no candidate has a finite score, ``best_score_`` is NaN, a warning says so, and nothing
+          is charged.
+        - An integer: about so many of the search's best candidates.
+        - "candidates": about every candidate. Each is fitted on one part of the rows, and its score on the
+          other part is the guess. The search may have no cv or refit function of its own.
     mechanism : str or scorer, default="auto"
-        How candidates are compared with the holdout, where they are (``ask="candidates"``); of a scorer the
-        winner alone takes metric and holdout. "auto": "thresholdout" (`ThresholdoutScorer`) for candidates,
-        and the metric's own interval for winners, as for R^2 and macro F1; a scorer of scikit-learn that has
-        none here is refused, and of a function of yours the median answers, with a warning.
-        "stable_median" (`StableHoldoutScorer`) for any metric. "ladder" (`LadderScorer`) reveals
-        improvements only. "exponential_mechanism" (with an integer ``ask``) chooses among the search's best
-        few, reveals the winner only and certifies it. A scorer: its metric, mechanism and holdout.
+        How the holdout answers.
+
+        - "auto": "thresholdout" for candidates, and the metric's own interval for winners. A metric of
+          scikit-learn without an interval is refused. For a function of your own, the stable median answers,
+          with a warning.
+        - "thresholdout", "ladder", "stable_median": as `ThresholdoutScorer`; `LadderScorer`, which reveals
+          improvements only; or `StableHoldoutScorer`, for any metric.
+        - "exponential_mechanism": with an integer ``ask``, chooses among the search's best few, reveals only
+          the winner and certifies it.
+        - A scorer: its metric, mechanism and holdout. For winners, its metric and holdout only.
     confidence_level : float, default=0.95
+        The probability that all intervals of the ledger hold together.
     tolerance : float or None, default=None
         Largest half-width of a certified interval that is accepted; see `Holdout`.
     reveal : {"all", "winner"}, default="all"
-        "winner" reveals only which of the N candidates asked is the best on the holdout, for ``ln N`` nats,
-        and its certified score; the scores of the others are not kept anywhere, in ``search_`` neither. With
-        ``ask="candidates"``, for `GridSearchCV` and `RandomizedSearchCV`, it searches on validation scores
-        and fits each candidate twice. With ``ask="winner"`` there is nothing else to reveal.
+        "winner" reveals only which of the N candidates asked about is the best on the holdout, for ``ln N``
+        nats, and its certified score. The holdout's scores of the others are kept nowhere. With
+        ``ask="candidates"`` that is for `GridSearchCV` and `RandomizedSearchCV`, and fits each candidate
+        twice.
     one_standard_error : bool, str or callable, default=False
-        Of the candidates whose certified score is within one standard error of the best, take the simplest.
-        True: the earliest in the grid (write the simple values first). The name of a parameter: the one with
-        its least value. A function of a candidate's parameters: the one with its least value. The standard
-        error is computed from the best candidate's certified interval, as half-width over normal quantile, so
-        nothing more is revealed.
+        Take the simplest of the candidates whose certified score is within one standard error of the best.
+        True: the earliest in the grid (write the simple values first). The name of a parameter: the candidate
+        with its least value. A function of a candidate's parameters: the candidate with its least value. The
+        standard error is computed from the best candidate's certified interval, so it reveals nothing more.
     validation : float, default=0.25
-        For ``ask="candidates"``: the part of the rows on which candidates are not fitted but scored, for the
-        guesses.
+        For ``ask="candidates"``: the share of the training rows that gives the guesses, on which candidates
+        are not fitted.
     missing : {"raise", "ignore"}, default="raise"
         What to do if rows of the holdout, known by their ids, are not in X; see `Holdout`.
     expected_questions : int or None, default=None
         See `Holdout`.
     seal_key : str, path-like, bytes, X25519PublicKey or None, default=None
-        The holder's public key, which cells are sealed with; see `Holdout`.
+        Public key of the person who holds the rows, with which values are sealed; see `Holdout`.
     who : str or None, default=None
-        Who asks: written into every record of the ledger, and no part of a question. See `Holdout`.
+        Who asks: written into every record of the ledger. See `Holdout`.
     random_state : int or None, default=None
-        Seeds the split, together with ids, or labels and their order. Noise and subsamples do not depend on
-        it.
+        Seeds the split, together with ids, or labels and their order. It seeds neither noise nor subsamples.
     verbose : int, default=0
-        1 tells what is done, a line a stage, with a bar for several models where somebody can see it (tqdm:
+        1 prints a line for each stage, with a bar for several models in a terminal or notebook (tqdm:
         ``pip install 'sklearn-ada[progress]'``). The search has a ``verbose`` of its own.
 
     Attributes
     ----------
     best_estimator_ : estimator
-        Refitted on all rows but the holdout's; none with ``refit=False``.
+        The winner, refitted on all rows but the holdout's. Absent with ``refit=False``.
     best_params_ : dict
+        Parameters of the winner.
     best_index_ : int
+        Its place in ``cv_results_``.
     best_score_ : float
-        The certified score of ``best_estimator_``; NaN if it fails on the holdout, or if nothing was asked as
-        the search could score no candidate. In cells it is the centre of the cell, until `publish`. Absent,
-        with its interval and target, if nothing says what it is a score of, as of a search of scikit-learn.
+        The certified score of ``best_estimator_``. If the answer is coarse, the centre of the cell, until
+        `publish`. NaN if the model failed on the holdout, or if no candidate had a finite score. Absent, like
+        its interval and target, if a function chose the winner by several scores.
     best_score_interval_ : tuple of float
-        Everything that the metric can be, if nothing was asked.
+        The certified interval of ``best_score_``; the metric's whole range if nothing was asked.
     best_score_target_ : str
-        The population quantity that ``best_score_`` estimates and the interval contains, with the range that
-        errors are clipped to; of a metric without an interval of its own, its median over random
-        subsamples. Empty if nothing was asked.
+        The population quantity that ``best_score_`` estimates, such as "population accuracy". It names the
+        range to which errors are clipped. Empty if nothing was asked.
     best_answer_ : Answer
-        The answer behind ``best_score_``, with its certificate; none if nothing was asked.
+        The answer behind ``best_score_``, with its certificate. Absent if nothing was asked.
     cv_results_ : dict
-        As the search's, with ``certified_low``, ``certified_high``, ``certified_target`` and ``verdict`` (see
-        `Answer`) for every candidate asked.
+        That of the search, with ``certified_low``, ``certified_high``, ``certified_target`` and ``verdict``
+        (see `Answer`) for every candidate that was asked about.
     answers_ : list of Answer
         In the order of the candidates asked, then the certified winner.
     search_ : estimator
-        The fitted inner search.
+        The fitted search.
     train_indices_ : ndarray of int
-        Numbers of the rows of X that are not the holdout's: models are trained on these.
+        Numbers of the rows of X on which models were trained: all but the holdout's.
     holdout_ : Holdout
-        A `HoldoutReport` after unpickling: rows and secret are not pickled.
+        The holdout. After unpickling a `HoldoutReport`, as rows and secret are not pickled.
 
     Raises
     ------
     BudgetExhaustedError
-        If the tolerance does not admit all questions of the search. Checked before the first fit where the
-        number of candidates is known, and again when they are asked, as others may have asked meanwhile.
+        If the tolerance does not admit all questions of the search. That is checked before the first fit, if
+        the number of candidates is fixed by then, and again when they are asked about.
     HoldoutLeakError
-        If X contains a given holdout.
+        If X contains rows of a given holdout.
     ValueError
-        With ``ask="candidates"``, if none of them got a score. If the search's cv is ordered in time and the
-        holdout would be random rows; no ledger was opened.
+        For bad parameters. With ``ask="candidates"``, if no candidate got a score. If the search's cv is
+        ordered in time and the holdout would be random rows.
     LedgerMismatchError
         If the ledger belongs to other data, another split or another policy.
 
     Warns
     -----
     UserWarning
-        With ``mechanism="auto"``, before anything is charged, if only a stable median can certify the metric.
-        Before the search, if it will choose its winner by several scores of which none is named. In the end,
-        if the winner failed on the holdout, or if the interval of an answer is vacuous, as wide as the
-        metric's range; or if nothing was asked, as no candidate has a score, or the winner no ``predict``.
+        Before the search, if only a stable median can certify the metric, or if a function will choose the
+        winner by several scores. In the end, if the winner failed on the holdout, if an interval is vacuous
+        (as wide as the metric's range), or if nothing was asked because no candidate has a finite score or
+        the winner has no ``predict``.
 
     Examples
     --------
@@ -254,17 +265,17 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n, ...)
-            A kernel or distance matrix, where the model takes one, is split by rows and columns; `predict`
-            takes its pairs with all n rows. With ``ask="winner"`` or an integer only.
+            All rows. If the model takes a kernel or distance matrix, that is split by rows and columns, and
+            `predict` takes the pairs with all n rows; not for ``ask="candidates"``.
         y : array-like of shape (n,)
-            One output; `MultiOutputClassifier` takes a wrapped search for each of several.
+            One output. For several, put a wrapped search into `MultiOutputClassifier`.
         ids : array-like of shape (n,) or None, default=None
-            Who the rows are, where ``ids`` names neither a column nor the index. An outer cross-validation
-            slices them along with X.
+            What identifies each row, if the parameter ``ids`` is None. An outer cross-validation slices them
+            along with X.
         **fit_params : dict
-            Passed to the search and the refit; parameters of X's length are split along with it. With
-            ``groups`` the holdout and the validation part are of whole groups, and groups are the independent
-            units of the certificate. With metadata routing enabled, each goes where it was requested.
+            Passed to the search and the refit. Parameters of X's length are split along with it. With
+            ``groups`` the holdout and the validation part have whole groups, and intervals count groups. With
+            metadata routing enabled, each goes where it was requested.
 
         Returns
         -------
@@ -384,17 +395,17 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     ) -> Answer:
         """Release the exact score of ``best_estimator_``, about as narrowly as a holdout used once.
 
-        Updates ``best_score_``, ``best_score_interval_``, ``best_score_target_`` and ``best_answer_``. For
-        the model that is kept, after the last search: see `Holdout.publish`. Where
-        answers are exact, the winner was certified when it was found, and nothing is asked.
+        Call it for the model that is kept, after the last search: see `Holdout.publish`. It updates
+        ``best_score_``, ``best_score_interval_``, ``best_score_target_`` and ``best_answer_``. On a ledger
+        with exact answers it asks nothing, as the score is exact already.
 
-        Where another model was published before, a warning says so before anything is charged, so
+        If another model was published before, a warning comes before the charge, so
         ``warnings.simplefilter("error")`` stops it there.
 
         Parameters
         ----------
         X, y, ids, groups : array-like or None, default=None
-            As they were passed to `fit`. Needed after unpickling, as pickles hold no rows of the holdout.
+            As they were passed to `fit`. Needed only after unpickling, as pickles hold no rows.
 
         Returns
         -------
@@ -405,10 +416,10 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         NotFittedError
             Before `fit`.
         ValueError
-            If ``best_estimator_`` is not as it was when it was asked, if nothing was asked about it, or if
-            there is none; if rows are needed. Nothing was charged.
+            If there is no ``best_estimator_``, if it was changed, or if nothing was asked about it. If rows
+            are needed. Nothing was charged.
         BudgetExhaustedError
-            If nothing is left of the weights, or the holdout was closed.
+            If nothing is left of the failure probability, or the holdout was closed.
         LedgerMismatchError
             If X and y are other rows.
         """
@@ -454,18 +465,18 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     ) -> Answer:
         """Ask how much better ``best_estimator_`` is than another model, such as the one in use.
 
-        The interval of the difference holds together with all others of the ledger. It is told at once and
+        The interval of the difference holds together with all others of the ledger. The answer is exact, and
         paid for as one question: see `Holdout.compare`.
 
         Parameters
         ----------
         incumbent : fitted estimator
-            It must not have been trained on rows of the holdout: the winner of an earlier search on this
-            ledger was not.
+            It must not have been trained on rows of the holdout. Winners of earlier searches on this ledger
+            were not.
         scoring : str, callable or Metric, default=None
-            A mean of bounded scores; None is the metric of the search.
+            A mean of bounded scores. None: the metric of the search.
         guess_from : tuple (X, y) or None, default=None
-            Rows that neither model was trained on, nor are the holdout's: they say how often the two differ.
+            Validation rows, on which neither model was trained. They show how often the two differ.
 
         Returns
         -------
@@ -477,7 +488,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         NotFittedError
             Before `fit`.
         ValueError
-            If there is no best model, or the search was pickled; and as for `Holdout.compare`.
+            If there is no best model, or the search was pickled; else as for `Holdout.compare`.
 
         Examples
         --------
