@@ -34,8 +34,6 @@ from tests.holdout.models.false_matches.models import (
 NUMBER, LIST, POINTER = ctypes.c_int(1), [1], ctypes.c_void_p(0)
 KIND = ctypes.CFUNCTYPE(ctypes.c_int)
 FUNCTIONS = {sign: KIND(lambda sign=sign: sign) for sign in BOTH}
-SETTINGS = types.ModuleType("settings_of_a_user")
-SETTINGS.__getattr__ = lambda name: int(os.environ["SIGN"])
 
 
 def turn_pointer(sign, *_):
@@ -43,7 +41,9 @@ def turn_pointer(sign, *_):
 
 
 def set_environment(sign, folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, SETTINGS.__name__, SETTINGS)
+    module = types.ModuleType("settings_of_a_user")
+    module.__getattr__ = lambda name: int(os.environ["SIGN"])
+    monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setenv("SIGN", str(sign))
 
 
