@@ -116,14 +116,14 @@ FAILURE_MASS = 0.001
 """Prior mass of all `sklearn_ada.accounting.events.FAILURES` together."""
 
 _FREEDOM = 30.0  # of the Student law of counts
-_CAUCHY_SHARE = 0.01
+_CAUCHY_MASS = 0.01
 _CAUCHY_SCALE = 3.0
 
 _URNS = ("cells", "winner", "candidate", "confirmation", "version")
 _OF_CELLS = ("cells", "winner", "candidate")
 
 _OFFSET = integer(-MOST_OFFSET, MOST_OFFSET)
-_share = real(0.0, 1.0, closed="high")
+_probability = real(0.0, 1.0, closed="high")
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class Code:
         if stream == "relabelled":
             return _ln_of_two(symbol, RELABELLED_MASS)
         if stream == "which":
-            return math.log(_share(scale, "scale", "Symbol of a version"))
+            return math.log(_probability(scale, "scale", "Symbol of a version"))
         if isinstance(value, str):
             return math.log(self.failure_mass / len(FAILURES))
         if stream in ("lattice", "grid", "spread", "count") and scale == 0.0:
@@ -273,15 +273,15 @@ class CountCode:
         if not low_count <= count <= high_count:
             expected = f"an integer from {low_count} to {high_count}"
             raise bad_parameter("count", "CountCode.ln_within", expected, count)
-        share = self._ln_between(count, count) - self._ln_between(low_count, high_count)
-        return math.log1p(-self.failure_mass) + min(share, 0.0)
+        ln_part = self._ln_between(count, count) - self._ln_between(low_count, high_count)
+        return math.log1p(-self.failure_mass) + min(ln_part, 0.0)
 
     def _ln_between(self, low_count: int, high_count: int) -> float:
         low, high = (low_count - 0.5 - self.centre) / self.tau, (high_count + 0.5 - self.centre) / self.tau
         student = float(stdtr(_FREEDOM, high) - stdtr(_FREEDOM, low))  # far out all mass is the other law's
         width = (high_count - low_count + 1) / (_CAUCHY_SCALE * self.tau)
         angle = arctan_difference(low / _CAUCHY_SCALE, high / _CAUCHY_SCALE, width)
-        return math.log((1.0 - _CAUCHY_SHARE) * max(student, 0.0) + _CAUCHY_SHARE * angle / math.pi)
+        return math.log((1.0 - _CAUCHY_MASS) * max(student, 0.0) + _CAUCHY_MASS * angle / math.pi)
 
 
 class PolyaUrn:

@@ -434,8 +434,8 @@ class PrivacyLossDistribution:
             If ``epsilon`` is out of range.
         """
         above = self.losses > epsilon
-        share = -np.expm1(epsilon - self.losses[above])
-        return min(1.0, self.infinite_mass + float(self.probabilities[above] @ share))
+        beyond = -np.expm1(epsilon - self.losses[above])
+        return min(1.0, self.infinite_mass + float(self.probabilities[above] @ beyond))
 
     @checked(delta="[0, 1)")
     def epsilon(self, delta: float) -> float:

@@ -27,22 +27,22 @@ a variance V of z foreseen without these rows: a variance foreseen wrongly by a 
 
 *Bets on a mean in [0, 1]* (`betting_fixed`, `betting_predictable`) are the published procedures. To test
 whether the mean is m or less, start with a wealth of 1 and bet on each row that it is above m: the wealth is
-multiplied by ``1 + l (x - m)``, with a stake l of at most ``.95 / m``, so that it stays positive. Were the
+multiplied by ``1 + l (x - m)``, with a bet l of at most ``.95 / m``, so that it stays positive. Were the
 mean at most m, the wealth could not be expected to grow, and is above ``2 / delta`` with probability at most
 ``delta / 2`` (Markov; at any time, Ville). All m that are so rejected are below the interval; the upper end
-is that of ``1 - x``. The stakes may depend on anything but the rows to come, and need to know the variance of
+is that of ``1 - x``. The bets may depend on anything but the rows to come, and need to know the variance of
 a row to be good: a guess of it tunes them. A wrong guess costs width, never validity.
 
-Fixed stakes are the case of denominators 1, by the theorem above; the wealth is the plain mean over five
-stakes, which are capped for each mean that is tested. It falls in m: a stake that is capped at ``.95 / m``
+Fixed bets are the case of denominators 1, by the theorem above; the wealth is the plain mean over five
+bets, which are capped for each mean that is tested. It falls in m: a bet that is capped at ``.95 / m``
 makes the factor ``.05 + .95 x / m``. So the end is where it crosses ``2 / delta``.
 
-*Predictable bets* are for independent rows of one law: the stake of each row is set after the rows before it
-(Waudby-Smith, Ramdas 2024; the stakes are those of Voracek, Orabona 2025). The rows must come in an order
+*Predictable bets* are for independent rows of one law: the bet of each row is set after the rows before it
+(Waudby-Smith, Ramdas 2024; the bets are those of Voracek, Orabona 2025). The rows must come in an order
 that neither the rows nor the asker decide.
 
 Few rows far from the others, as of a log loss, cost such bets dearly: the wealth jumps past the bound, or
-ends just below it. Two things mend half of that. *Leaning stakes*: more is staked on the side of the long
+ends just below it. Two things mend half of that. *Leaning bets*: more is bet on the side of the long
 tail and less against it, by the skewness of the rows before. *A drawn bound*: if U is drawn uniformly from
 [0, 1], beside the rows, then the last wealth W is above ``2 U / delta`` with probability ``E min(1, W delta
 / 2)``, at most ``delta / 2`` where W is not expected to grow (Ramdas, Manole 2023). So what is left at the
@@ -73,7 +73,7 @@ MOST_ROWS_ONE_BY_ONE = 100_000
 """Predictable bets take some ten microseconds a row and side; with more rows fixed bets are as narrow."""
 
 _MULTIPLES = np.array((0.4, 0.7, 1.0, 1.4, 2.0))  # of the best size of a bet
-_WEIGHTS = np.array((0.1, 0.2, 0.4, 0.2, 0.1))
+_PARTS = np.array((0.1, 0.2, 0.4, 0.2, 0.1))
 _MOST_LOST = 0.95  # of the wealth, by one row at the ratio foreseen, or at the mean tested
 _ALL = 1.0 - 1e-12  # a bet that can lose more has no wealth
 _BLOCK = 65_536  # rows at a time, so that memory does not grow with n
@@ -83,8 +83,8 @@ _HALVINGS = 32
 
 _LEAST_MEAN = 1e-12
 _PRIOR_ROWS = 2.0  # the guess of the variance counts as so many rows,
-_PRIOR_SHARE = 0.02  # or, where stakes lean, as this share of all rows if that is more
-_LEAN = 1.2  # times skewness / sqrt(n) is added to the factor of a leaning stake, and to this:
+_PRIOR_SHARE = 0.02  # or, where bets lean, as this share of all rows if that is more
+_LEAN = 1.2  # times skewness / sqrt(n) is added to the factor of a leaning bet, and to this:
 _UPRIGHT, _LEAST_FACTOR, _MOST_FACTOR = 0.9, 0.6, 1.2  # all four by trial, on losses with long tails
 _LEAST_UNIFORM = 0.1
 _LEAST_VARIANCE = 1e-10
@@ -105,7 +105,7 @@ def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> Interv
     values : array-like of shape (n,)
         In [0, 1]. Their order does not matter.
     variance : float
-        What the variance of one row is guessed to be without these rows, at least 0. It tunes the stakes.
+        What the variance of one row is guessed to be without these rows, at least 0. It tunes the bets.
     ln_delta : float
         Logarithm of the failure probability, at most 0.
 
@@ -141,7 +141,7 @@ def betting_predictable(
     It misses with probability at most delta. Rows must be independent and of one law, in an order that does
     not depend on them.
 
-    Source: Waudby-Smith, Ramdas (2024), Theorem 3; stakes of Voracek, Orabona (2025). With ``uniform``:
+    Source: Waudby-Smith, Ramdas (2024), Theorem 3; bets of Voracek, Orabona (2025). With ``uniform``:
     Ramdas, Manole (2023), Theorem 1.2, a form of Markov's inequality with a drawn bound.
 
     Parameters
@@ -156,7 +156,7 @@ def betting_predictable(
         Rising numbers in (0, 1), fixed without these rows. Both ends are on it, or are 0 and 1 where not even
         its outermost number is rejected.
     uniform : float or None, default=None
-        A number drawn uniformly from [0, 1], independently of the rows: the bound is drawn and stakes lean
+        A number drawn uniformly from [0, 1], independently of the rows: the bound is drawn and bets lean
         (the module's text), up to a tenth narrower where few rows carry most of the mean. None is the
         published procedure, which draws nothing.
 
@@ -198,7 +198,7 @@ def betting_predictable(
         variances, skewness = _running_moments(x, variance, max(_PRIOR_ROWS, _PRIOR_SHARE * len(x)))
         up, down = _leaning(skewness), _leaning(-skewness)
         spared_below, spared_above = (-math.log(max(u, _LEAST_UNIFORM)) for u in (uniform, 1.0 - uniform))
-    gains = 2.0 / (np.arange(len(x), 0, -1) * variances)  # times what is left to win: the squared stake
+    gains = 2.0 / (np.arange(len(x), 0, -1) * variances)  # times what is left to win: the squared bet
     below = _rejected(x, up**2 * gains, bound, spared_below, points)
     above = _rejected(1.0 - x, down**2 * gains, bound, spared_above, 1.0 - points[::-1])
     low = float(points[below - 1]) if below else 0.0
@@ -281,12 +281,12 @@ def fixed_bets_mean(
     (0.4911, 0.5425)
     """
     rows, _ = _rows_and_variance(values, expected_variance, "fixed_bets_mean")
-    level = ln_side(ln_delta)
-    reach = math.sqrt(-2.0 * expected_variance * level / rows.size) - 2.0 * level / rows.size
+    ln_level = ln_side(ln_delta)
+    reach = math.sqrt(-2.0 * expected_variance * ln_level / rows.size) - 2.0 * ln_level / rows.size
 
     def low_end(values: Array, mean: float) -> float:
-        bets = bet_sizes(rows.size, level, expected_variance, min(mean + reach, 1.0))
-        return lowest_ratio(values, 1.0, level, bets, corners=([0.0, 1.0], [1.0, 1.0]), bracket=(0.0, 1.0))
+        bets = bet_sizes(rows.size, ln_level, expected_variance, min(mean + reach, 1.0))
+        return lowest_ratio(values, 1.0, ln_level, bets, corners=([0.0, 1.0], [1.0, 1.0]), bracket=(0.0, 1.0))
 
     return low_end(rows, expected_mean), 1.0 - low_end(1.0 - rows, 1.0 - expected_mean)
 
@@ -408,7 +408,7 @@ def ln_wealth(
     top = float(sums.max())
     if top == -math.inf:
         return top
-    return top + math.log(math.fsum(_WEIGHTS[: bets.size] * np.exp(sums - top)))
+    return top + math.log(math.fsum(_PARTS[: bets.size] * np.exp(sums - top)))
 
 
 def ln_products(numerator: Array, denominator: Array | float, ratio: float, bets: Array) -> Array:
@@ -445,24 +445,24 @@ def _rows_and_variance(values: ArrayLike, variance: float, owner: str) -> tuple[
 
 def _low_of_fixed(x: Array, variance: float, bound: float) -> float:
     """Return the lower end: where the logarithm of the wealth falls to the bound, rounded down."""
-    stakes = _MULTIPLES * math.sqrt(2.0 * bound / (len(x) * variance))
+    sizes = _MULTIPLES * math.sqrt(2.0 * bound / (len(x) * variance))
     mean = float(x.mean())
 
     def short(m: float) -> float:
-        return bound - _ln_mean_wealth(x, m, np.minimum(stakes, _MOST_LOST / m))
+        return bound - _ln_mean_wealth(x, m, np.minimum(sizes, _MOST_LOST / m))
 
     if mean <= _LEAST_MEAN or short(_LEAST_MEAN) > 0.0:
         return 0.0
     if mean >= 1.0:
         mean = 1.0 - OUTWARDS
-    # At m = mean no stake wins: ln(1 + u) <= u. So the end is below.
+    # At m = mean no bet wins: ln(1 + u) <= u. So the end is below.
     low, _ = enclosed_root(short, _LEAST_MEAN, mean)
     return max(low * (1.0 - OUTWARDS), 0.0)
 
 
-def _ln_mean_wealth(x: Array, m: float, stakes: Array) -> float:
-    """Return the logarithm of the mean over the stakes of the products over all rows."""
-    totals = ln_products(x, 1.0, m, stakes)
+def _ln_mean_wealth(x: Array, m: float, sizes: Array) -> float:
+    """Return the logarithm of the mean over the bets of the products over all rows."""
+    totals = ln_products(x, 1.0, m, sizes)
     top = totals.max()
     return float(top + math.log(np.exp(totals - top).mean()))
 
@@ -484,7 +484,7 @@ def _running_moments(x: Array, variance: float, prior: float) -> tuple[Array, Ar
 
 
 def _leaning(skewness: Array) -> Array:
-    """Return the factor of the stakes on large values, before each row."""
+    """Return the factor of the bets on large values, before each row."""
     return np.clip(_UPRIGHT + _LEAN * skewness / math.sqrt(len(skewness)), _LEAST_FACTOR, _MOST_FACTOR)
 
 
@@ -497,8 +497,8 @@ def _rejected(x: Array, gains: Array, bound: float, spared: float, points: Array
     caps = _MOST_LOST / points
     left = np.full(len(points), bound)  # the bound, less the logarithm of the wealth
     for value, gain in zip(x.tolist(), gains.tolist(), strict=True):
-        stakes = np.minimum(np.sqrt(left * gain), caps)
-        left -= np.log1p(stakes * (value - points))
-        np.maximum(left, 0.0, out=left)  # nothing is staked from there on
+        sizes = np.minimum(np.sqrt(left * gain), caps)
+        left -= np.log1p(sizes * (value - points))
+        np.maximum(left, 0.0, out=left)  # nothing is bet from there on
     open_ = left > spared
     return int(np.argmax(open_)) if open_.any() else len(points)

@@ -31,9 +31,9 @@ from scipy.stats import poisson
 from sklearn_ada._validation import LN_2, checked, checked_fields
 from sklearn_ada.accounting.codes import URN_WEIGHT, Code, CountCode, urn_nats
 from sklearn_ada.guarantees.description_length import (
-    CHECK_SHARE,
-    SEALED_SHARE,
-    TRANSCRIPT_SHARE,
+    CHECK_PART,
+    SEALED_PART,
+    TRANSCRIPT_PART,
     Purse,
     ln_share,
     planned_ln_deltas,
@@ -47,7 +47,7 @@ HalfWidth = Callable[[float, float], float]
 
 _MULTIPLES = np.linspace(1.0, 7.0, 121)  # half cell in standard errors of (holdout - guess)
 _SURPRISES = np.arange(41)
-_CERTIFY_WEIGHT = 3.0
+_CERTIFY_FACTOR = 3.0
 _FINE = 10_000.0  # points to a standard error
 _NORMAL_NATS = 0.533  # mean of ln(1 + x^2) for a standard normal x
 
@@ -104,8 +104,8 @@ def choose_half_cell(
     half_cells = _MULTIPLES * standard_error
     chance, nats = _surprises(n_questions, code)
     half_widths = sum(
-        weight * interval_deviation * np.sqrt(2.0 * (LN_2 - delta + nats) / size)
-        for weight, delta in ((1.0, ln_delta), (_CERTIFY_WEIGHT, ln_delta_certify))
+        factor * interval_deviation * np.sqrt(2.0 * (LN_2 - delta + nats) / size)
+        for factor, delta in ((1.0, ln_delta), (_CERTIFY_FACTOR, ln_delta_certify))
     )
     cost = half_cells + chance @ half_widths
     return float(f"{half_cells[int(np.argmin(cost))]:.3g}")
@@ -119,7 +119,7 @@ def plan_checks(
     size: float,
     ln_beta: float,
     *,
-    check_share: float = CHECK_SHARE,
+    check_share: float = CHECK_PART,
     surprise_rate: float = 0.0,
     code: Code | None = None,
 ) -> PlannedChecks:
@@ -170,7 +170,7 @@ def plan_certifies(
     scale: float,
     ln_beta: float,
     *,
-    check_share: float = CHECK_SHARE,
+    check_share: float = CHECK_PART,
     code: Code | None = None,
 ) -> float:
     """Return ``ln delta`` of the last of k certifies of one ledger.
@@ -208,8 +208,8 @@ def plan_certifies(
     scale = max(scale, 0.5)  # no code expects less than half a cell
     price = math.log(math.pi * scale) + _NORMAL_NATS - math.log1p(-(code or Code()).failure_mass)
     before = n_questions - 1
-    weight = math.log(round_weight("certify", before, 1))
-    return ln_beta + ln_share("certify", check_share) + weight - before * price
+    ln_stake = math.log(round_weight("certify", before, 1))
+    return ln_beta + ln_share("certify", check_share) + ln_stake - before * price
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ class PlannedCells:
     --------
     >>> plan = PlannedCells(9, math.log(0.05))
     >>> gaussian = lambda ln_delta, cells: math.sqrt(-2.0 * ln_delta) + 1.15 * cells
-    >>> [round(each(gaussian), 1) for each in (plan.told, plan.unsealed, plan.published)]
+    >>> [round(each(gaussian), 1) for each in (plan.coarse, plan.unsealed, plan.published)]
     [5.9, 4.3, 2.8]
     """
 
@@ -298,13 +298,13 @@ class PlannedCells:
         """Chance that a winner is not in its guess's cell."""
         return min(2.0 * float(ndtr(-WINNER_WIDTH)) + self.surprise_rate, 1.0)
 
-    def told(self, half_width: HalfWidth) -> float:
+    def coarse(self, half_width: HalfWidth) -> float:
         """Return the half-width of the last winner's coarse answer, if its guess holds."""
-        ln_transcript = self.ln_beta + math.log(TRANSCRIPT_SHARE) + LN_2  # both its sides have that share
+        ln_transcript = self.ln_beta + math.log(TRANSCRIPT_PART) + LN_2  # each of its sides has that part
 
         def at(before: float, after: float) -> float:
-            levels = self._ln_asked - before, ln_transcript - after
-            return min(half_width(min(level, 0.0), WINNER_WIDTH) for level in levels)
+            ln_deltas = self._ln_asked - before, ln_transcript - after
+            return min(half_width(min(ln_delta, 0.0), WINNER_WIDTH) for ln_delta in ln_deltas)
 
         return self._expected(at)
 
@@ -317,19 +317,19 @@ class PlannedCells:
 
     def published(self, half_width: HalfWidth) -> float:
         """Return the half-width of its exact value, published at the end."""
-        weight, _ = Purse().after(self.n_searches).final()
-        ln_final, ln_asked = self._ln_sealed + math.log(weight), self._ln_asked
+        stake, _ = Purse().after(self.n_searches).final()
+        ln_final, ln_asked = self._ln_sealed + math.log(stake), self._ln_asked
         return self._expected(lambda before, after: half_width(max(ln_final - after, ln_asked - before), 0.0))
 
     @property
     def _ln_sealed(self) -> float:
-        return self.ln_beta + math.log(SEALED_SHARE)
+        return self.ln_beta + math.log(SEALED_PART)
 
     @property
     def _ln_asked(self) -> float:
         """Level of the last winner's asking, with nothing revealed before."""
-        weight, _ = Purse().after(self.n_searches - 1).question()
-        return self._ln_sealed + math.log(weight)
+        stake, _ = Purse().after(self.n_searches - 1).question()
+        return self._ln_sealed + math.log(stake)
 
     def _expected(self, half_width: Callable[[float, float], float]) -> float:
         """Return a half-width's expectation, from the nats before the last winner and with it."""

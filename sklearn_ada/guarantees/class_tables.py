@@ -161,7 +161,7 @@ _BOTTOM = {"kappa": -1.0}
 _LN_EIGHT_TENTHS = math.log1p(-0.2)  # of a side's level: a sign and a distance have a tenth each
 
 _MULTIPLES = np.array((0.6, 1.0, 1.6))  # of the best exponent of two classes
-_WEIGHTS = np.array((0.2, 0.6, 0.2))
+_PARTS = np.array((0.2, 0.6, 0.2))
 _STEEPEST_RATE = 30.0  # any exponent is valid, and these can be computed
 _STEEPEST_RATIO = 700.0
 _LN_BOX = -math.log(20.0)  # share of the level for each of the two sides of the box
@@ -214,12 +214,12 @@ def ratio_interval(
     """
     high_share = real(low_share, 1.0, closed="both")(high_share, "high_share", "ratio_interval")
     nats = -ln_side(ln_delta)
-    tuned, level = nats - LN_NINE_TENTHS, nats - LN_TENTH
+    tuned, rest = nats - LN_NINE_TENTHS, nats - LN_TENTH
     below, above = _exponents_of_ratio(ln_delta, expected_share, expected_size)
-    flat = _flat(level, expected_size)
+    flat = _flat(rest, expected_size)
 
     def low_end(share: float, exponent: float) -> float:
-        return max(_low_ratio(share, exponent, tuned / size), _low_ratio(share, flat, level / size))
+        return max(_low_ratio(share, exponent, tuned / size), _low_ratio(share, flat, rest / size))
 
     return low_end(low_share, below), mirrored(low_end(1.0 - high_share, above))
 
@@ -250,8 +250,8 @@ def ratio_half_width(size: float, ln_delta: float, *, expected_size: float) -> f
     >>> round(ratio_half_width(1000, math.log(0.05), expected_size=1000), 4)
     0.0547
     """
-    level = -ln_side(ln_delta) - LN_TENTH
-    exponent, rate = _flat(level, expected_size), level / size
+    nats = -ln_side(ln_delta) - LN_TENTH
+    exponent, rate = _flat(nats, expected_size), nats / size
     # The end is convex in the share, or 0: this is where it is furthest from it.
     furthest = min((rate + math.log(math.expm1(exponent) / exponent)) / exponent, 1.0)
     return furthest - _low_ratio(furthest, exponent, rate)
@@ -418,13 +418,13 @@ def average_ratio_interval(
     (0.8546, 0.9534)
     """
     rows = _Rows.of(confusion, expected, "average_ratio_interval")
-    level = ln_side(ln_delta)
+    ln_level = ln_side(ln_delta)
     classes = len(rows.counts)
     weights = rows.shares if average == "weighted" else np.full(classes, 1.0 / classes)
     terms = [confusion_terms(metric, rows.shares, label, beta=beta) for label in range(classes)]
     likely = replace(rows, counts=rows.foreseen)
-    widths = [high - low for low, high in (form(likely, terms, weights, level) for form in _FORMS)]
-    low, high = _FORMS[widths.index(min(widths))](rows, terms, weights, level)
+    widths = [high - low for low, high in (form(likely, terms, weights, ln_level) for form in _FORMS)]
+    low, high = _FORMS[widths.index(min(widths))](rows, terms, weights, ln_level)
     return max(float(low), 0.0), min(float(high), 1.0)
 
 
@@ -468,11 +468,11 @@ def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) 
     rows = _Rows.of(confusion, expected, "mcc_interval")
     if np.count_nonzero(rows.shares) < 2:
         return 0.0, 0.0  # whatever is predicted
-    level = ln_side(ln_delta)
+    ln_level = ln_side(ln_delta)
     if len(rows.counts) == 2:  # with the predictions swapped the coefficient is minus itself
         swapped = _Rows(rows.counts[:, ::-1], rows.expected[:, ::-1])
-        return _low_of_two_classes(rows, level), -_low_of_two_classes(swapped, level)
-    return _low_of_several_classes(rows, level), -_low_of_several_classes(rows, level, sign=-1.0)
+        return _low_of_two_classes(rows, ln_level), -_low_of_two_classes(swapped, ln_level)
+    return _low_of_several_classes(rows, ln_level), -_low_of_several_classes(rows, ln_level, sign=-1.0)
 
 
 def confusion_terms(metric: str, shares: Array, label: int = 0, *, beta: float = 1.0) -> Terms:
@@ -612,18 +612,18 @@ class _Rows:
         return lowest_ratio(*flat, ln_level, bets, corners=flat, bracket=bracket, counts=counts)
 
 
-def _by_class(rows: _Rows, terms: list[Terms], weights: Array, level: float) -> Interval:
+def _by_class(rows: _Rows, terms: list[Terms], weights: Array, ln_level: float) -> Interval:
     """Return the averages of the classes' ends, each at an equal part of the level."""
-    each = level - math.log(len(terms))
+    each = ln_level - math.log(len(terms))
     low, high = weights @ np.array([rows.ends(each_class, each, (0.0, 1.0)) for each_class in terms])
     return float(low), float(high)
 
 
-def _linear(rows: _Rows, terms: list[Terms], weights: Array, level: float) -> Interval:
+def _linear(rows: _Rows, terms: list[Terms], weights: Array, ln_level: float) -> Interval:
     """Return the ends of the linear part, widened by the rest."""
     foreseen = rows.foreseen
     n = float(rows.counts.sum())
-    each = level + LN_TENTH - math.log(4.0 * len(terms))
+    each = ln_level + LN_TENTH - math.log(4.0 * len(terms))
     linear = np.zeros_like(rows.counts)
     rest_low = rest_high = 0.0
     for (a, b), weight in zip(terms, weights, strict=True):
@@ -637,7 +637,7 @@ def _linear(rows: _Rows, terms: list[Terms], weights: Array, level: float) -> In
             return 0.0, 1.0
         moved = [x * (1.0 / end - 1.0 / size) for x in gains for end in (least, most)]
         rest_low, rest_high = rest_low + weight * min(moved), rest_high + weight * max(moved)
-    low, high = rows.mean_ends(linear, level + LN_NINE_TENTHS)
+    low, high = rows.mean_ends(linear, ln_level + LN_NINE_TENTHS)
     return low + rest_low, high + rest_high
 
 
@@ -689,7 +689,7 @@ def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
         down = np.log1p(np.multiply.outer(y, np.expm1(-falling)))
         each = spent - sizes[0] * up - sizes[1] * down
         top = each.max(axis=-1)
-        return np.asarray(top + np.log(np.exp(each - top[..., None]) @ _WEIGHTS))
+        return np.asarray(top + np.log(np.exp(each - top[..., None]) @ _PARTS))
 
     hits = [(int(hit), int(size)) for hit, size in zip(counts[:, 0], sizes, strict=True)]
     box = tuple(clopper_pearson(hit, hit, size, ln_level + _LN_BOX) for hit, size in hits)
@@ -782,6 +782,6 @@ def _low_ratio(share: float, exponent: float, rate: float) -> float:
     return 0.0 if power <= 0.0 else math.expm1(power) / math.expm1(exponent) * (1.0 - OUTWARDS)
 
 
-def _flat(level: float, expected_size: float) -> float:
+def _flat(nats: float, expected_size: float) -> float:
     """Return the exponent that is best for the largest variance there can be."""
-    return min(math.sqrt(8.0 * level / expected_size), _STEEPEST_RATIO)
+    return min(math.sqrt(8.0 * nats / expected_size), _STEEPEST_RATIO)

@@ -84,10 +84,10 @@ ASSUMPTIONS = (
     "nobody looks at the holdout except through this one ledger, which is never forked or rolled back",
 )
 
-SEALED_SHARE = 0.8
+SEALED_PART = 0.8
 """s1, of what is certified or unsealed: description length."""
 
-TRANSCRIPT_SHARE = 0.2
+TRANSCRIPT_PART = 0.2
 """s2, of what is released meanwhile: the transcript as a test."""
 EXPLORING = 0.3
 """Part of the purse that all questions and rounds share, however many there will be."""
@@ -103,7 +103,7 @@ LOCKING = 0.1
 
 PURPOSES = ("check", "certify")
 
-CHECK_SHARE = 0.1
+CHECK_PART = 0.1
 """Part of the failure probability that belongs to checks, by default."""
 
 FIRST_CERTIFY = 0.8
@@ -285,9 +285,9 @@ def planned_ln_deltas(
     (4e-05, 0.036)
     """
     last = planned_questions(expected_questions) - 1
-    share, weight = plain(ln_share), plain(round_weight)
-    check = share("check", check_share) + math.log(weight("check", last, 1, expected_questions))
-    certify = share("certify", check_share) + math.log(weight("certify", 0, 1))
+    ln_part, stake_of = plain(ln_share), plain(round_weight)
+    check = ln_part("check", check_share) + math.log(stake_of("check", last, 1, expected_questions))
+    certify = ln_part("certify", check_share) + math.log(stake_of("certify", 0, 1))
     return ln_beta + check, ln_beta + certify
 
 

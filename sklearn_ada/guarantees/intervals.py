@@ -390,9 +390,9 @@ def bounded_weights_kl(
     (0.9007, 0.9776)
     """
     owner = "bounded_weights_kl"
-    share = _share_of_bound(mean_weight, weight_bound, owner)
+    ratio = _ratio_to_bound(mean_weight, weight_bound, owner)
     bound = -ln_side(ln_delta) / n
-    return _both_ends(low_value, high_value, range, owner, lambda p: _weighted_kl_low(p, share, bound))
+    return _both_ends(low_value, high_value, range, owner, lambda p: _weighted_kl_low(p, ratio, bound))
 
 
 @checked(n="count")
@@ -563,7 +563,7 @@ def bounded_weight_size(n: int, mean_weight: float, weight_bound: float) -> floa
     >>> bounded_weight_size(1000, 0.5, 1.0)
     250.0
     """
-    return n * _share_of_bound(mean_weight, weight_bound, "bounded_weight_size") ** 2
+    return n * _ratio_to_bound(mean_weight, weight_bound, "bounded_weight_size") ** 2
 
 
 @checked(value="[0, 1]", size="> 0")
@@ -844,13 +844,13 @@ def _kl_low(p: float, bound: float) -> float:
     return max(math.exp(root(gap, bottom, top, xtol=1e-14, rtol=1e-14)) - OUTWARDS, 0.0)
 
 
-def _weighted_kl_low(value: float, share: float, bound: float) -> float:
+def _weighted_kl_low(value: float, ratio: float, bound: float) -> float:
     """Return the largest q that is surely excluded as too low, or 0."""
     if value <= 0.0 or not np.isfinite(bound):
         return 0.0
 
     def kept(q: float) -> float:
-        return bound - _kl(min(q + share * (value - q), 1.0), q)
+        return bound - _kl(min(q + ratio * (value - q), 1.0), q)
 
     least = 1e-300
     if kept(least) > 0.0:
@@ -859,7 +859,7 @@ def _weighted_kl_low(value: float, share: float, bound: float) -> float:
     return low * (1.0 - OUTWARDS)
 
 
-def _share_of_bound(mean_weight: float, bound: float, owner: str) -> float:
+def _ratio_to_bound(mean_weight: float, bound: float, owner: str) -> float:
     return check_real(mean_weight, "mean_weight", owner, low=0.0, high=bound, closed="high") / bound
 
 

@@ -517,10 +517,10 @@ def _best_jung(m: int, k: int, grid_size: int, ln_beta: float) -> Interval:
     def deviation(x: Array) -> float:
         if not (np.all(np.abs(x) < 50.0) and x[1] < 0.0):
             return math.inf
-        mechanism, share, epsilon = math.exp(x[0]), ln_beta + float(x[1]), math.exp(x[2])
-        a = median_rank_error(m, k, grid_size, mechanism, share)
+        mechanism, ln_sample, epsilon = math.exp(x[0]), ln_beta + float(x[1]), math.exp(x[2])
+        a = median_rank_error(m, k, grid_size, mechanism, ln_sample)
         ln_delta = math.log(zcdp_delta(k * exponential_mechanism_zcdp(mechanism), epsilon))
-        return jung_2020_best(a, share, epsilon, ln_delta, ln_beta)
+        return jung_2020_best(a, ln_sample, epsilon, ln_delta, ln_beta)
 
     mechanism = 20.0 * median_rank_error(m, k, grid_size, 1.0, ln_beta - 10.0)  # a rank error of 1/20
     start = [math.log(mechanism), -10.0, math.log(mechanism * math.sqrt(5.0 * k))]

@@ -458,7 +458,7 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
 
 @lru_cache(maxsize=256)
 @checked(n="count", n_questions="count", ln_noise="< 0")
-def records_budget(n: int, n_questions: int, ln_gap: float, ln_noise: float) -> float:
+def rows_budget(n: int, n_questions: int, ln_gap: float, ln_noise: float) -> float:
     """Return the rho with which k Gaussian answers about means have the smallest half-width.
 
     Minimises ``sigma z + zcdp_gap(rho)`` with ``rho = k/(2 n^2 sigma^2)`` and z the normal quantile at
@@ -473,7 +473,7 @@ def records_budget(n: int, n_questions: int, ln_gap: float, ln_noise: float) -> 
 
     Examples
     --------
-    >>> records_budget(10_000, 100, math.log(0.025), math.log(0.025 / 100))
+    >>> rows_budget(10_000, 100, math.log(0.025), math.log(0.025 / 100))
     0.00211
     """
     z = -float(ndtri_exp(ln_noise - LN_2))

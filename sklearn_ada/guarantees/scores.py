@@ -162,19 +162,19 @@ def average_precision_interval(
     rng = np.random.default_rng(seed)
     positives, negatives = _sides(scores, is_positive, "is_positive", owner)
     foreseen = _sides(expected_scores, expected_positive, "expected_positive", owner)
-    level = ln_side(ln_delta)
+    ln_level = ln_side(ln_delta)
     sizes = len(positives), len(negatives)
     best, thresholds = math.inf, foreseen[0][:1]
     for count in _THRESHOLDS:
         tried = _thresholds(foreseen[0], count, rng)
         shares = (_above(side, tried, rng) / len(side) for side in foreseen)
         counts = [np.round(share * size).astype(int) for share, size in zip(shares, sizes, strict=True)]
-        low, high = _ends(counts[0], counts[1], sizes, level)
+        low, high = _ends(counts[0], counts[1], sizes, ln_level)
         if high - low < best:
             best, thresholds = high - low, tried
         if count > len(foreseen[0]):
             break
-    return _ends(_above(positives, thresholds, rng), _above(negatives, thresholds, rng), sizes, level)
+    return _ends(_above(positives, thresholds, rng), _above(negatives, thresholds, rng), sizes, ln_level)
 
 
 @checked(n="count", expected="each [0, 1] or None", ln_delta="<= 0")
@@ -229,19 +229,19 @@ def paired_zero_one_interval(
     owner = "paired_zero_one_interval"
     better = check_integer(better, "better", owner, low=0, high=n)
     worse = check_integer(worse, "worse", owner, low=0, high=n - better)
-    level = ln_side(ln_delta)
+    ln_level = ln_side(ln_delta)
     shares = (0.25, 0.25) if expected is None else expected
     gain, loss = shares
     if gain + loss > 1.0:
         raise bad_parameter("expected", owner, "two shares of at most 1 in all", shares)
     if identical_rows and expected is not None:
         foreseen = round(n * gain), min(round(n * loss), n - round(n * gain))
-        exact = _by_disagreements(*foreseen, n, level)
-        bets = _by_bets(*foreseen, n, level, gain, loss)
+        exact = _by_disagreements(*foreseen, n, ln_level)
+        bets = _by_bets(*foreseen, n, ln_level, gain, loss)
         identical_rows = exact[1] - exact[0] <= bets[1] - bets[0]
     if identical_rows:
-        return _by_disagreements(better, worse, n, level)
-    return _by_bets(better, worse, n, level, gain, loss)
+        return _by_disagreements(better, worse, n, ln_level)
+    return _by_bets(better, worse, n, ln_level, gain, loss)
 
 
 @checked(expected_variance=">= 0")
@@ -300,9 +300,9 @@ def paired_loss_interval(
     if a.shape != b.shape:
         raise bad_parameter("losses_b", owner, f"of length {a.size}", b.size)
     mean = real(-width, width, closed="both")(expected_difference, "expected_difference", owner)
-    share, variance = (1.0 + mean / width) / 2.0, expected_variance / (4.0 * width**2)
+    middle, variance = (1.0 + mean / width) / 2.0, expected_variance / (4.0 * width**2)
     values = (1.0 + (a - b) / width) / 2.0
-    low, high = fixed_bets_mean(values, ln_delta, expected_mean=share, expected_variance=variance)
+    low, high = fixed_bets_mean(values, ln_delta, expected_mean=middle, expected_variance=variance)
     return (2.0 * low - 1.0) * width, (2.0 * high - 1.0) * width
 
 
@@ -358,18 +358,18 @@ def r_squared_interval(
     (0.419, 0.599)
     """
     y, error = _clipped(target, prediction, target_range, most_error, "r_squared_interval")
-    level = ln_side(ln_delta)
+    ln_level = ln_side(ln_delta)
     bottom, top = target_range
     width = top - bottom
     center = min(max((expected.constant - bottom) / width, 0.0), 1.0)
     variance = expected.baseline / width**2
     low_mean, high_mean = fixed_bets_mean(
-        (y - bottom) / width, level + LN_TENTH, expected_mean=center, expected_variance=variance
+        (y - bottom) / width, ln_level + LN_TENTH, expected_mean=center, expected_variance=variance
     )
     low_mean, high_mean = bottom + low_mean * width, bottom + high_mean * width
     slack = max(high_mean - expected.constant, expected.constant - low_mean) ** 2 * (1.0 + OUTWARDS)
     most = most_error**2, max(top - expected.constant, expected.constant - bottom) ** 2
-    return _explained(*_both_losses(y, error, expected.constant, None), slack, most, level, expected)
+    return _explained(*_both_losses(y, error, expected.constant, None), slack, most, ln_level, expected)
 
 
 @checked(quantile="(0, 1)", ln_delta="<= 0")
@@ -423,13 +423,13 @@ def d2_pinball_interval(
     (0.208, 0.378)
     """
     y, error = _clipped(target, prediction, target_range, most_error, "d2_pinball_interval")
-    level = ln_side(ln_delta)
+    ln_level = ln_side(ln_delta)
     bottom, top = target_range
-    slack = _quantile_slack(y, expected.constant, quantile, level + _LN_TWENTIETH, (bottom, top))
+    slack = _quantile_slack(y, expected.constant, quantile, ln_level + _LN_TWENTIETH, (bottom, top))
     steepest = max(quantile, 1.0 - quantile)
     most = steepest * most_error, steepest * max(top - expected.constant, expected.constant - bottom)
     losses = _both_losses(y, error, expected.constant, quantile)
-    return _explained(*losses, slack, most, level, expected)
+    return _explained(*losses, slack, most, ln_level, expected)
 
 
 class ExpectedLosses(NamedTuple):
@@ -496,10 +496,10 @@ class ExpectedLosses(NamedTuple):
 
 
 def _ends(
-    found: NDArray[np.int64], false: NDArray[np.int64], sizes: tuple[int, int], level: float
+    found: NDArray[np.int64], false: NDArray[np.int64], sizes: tuple[int, int], ln_level: float
 ) -> Interval:
     """Return both ends from how many positives and negatives are above each threshold."""
-    each = level - math.log(2.0 * len(found))
+    each = ln_level - math.log(2.0 * len(found))
     recalls, rates = _band(found, sizes[0], each), _band(false, sizes[1], each)
     odds = sizes[1] / sizes[0]
     low = _area(np.r_[0.0, recalls[0], 1.0], np.r_[rates[1], 1.0] * odds)
@@ -558,35 +558,35 @@ def _above(ordered: Array, thresholds: Array, rng: np.random.Generator) -> NDArr
     return np.asarray(above, dtype=np.int64)
 
 
-def _by_bets(better: int, worse: int, n: int, level: float, gain: float, loss: float) -> Interval:
+def _by_bets(better: int, worse: int, n: int, ln_level: float, gain: float, loss: float) -> Interval:
     """Return both ends for rows of any laws, each at the level given."""
-    low = _low_by_bets(better, worse, n, level, gain, loss)
-    return low, -_low_by_bets(worse, better, n, level, loss, gain)
+    low = _low_by_bets(better, worse, n, ln_level, gain, loss)
+    return low, -_low_by_bets(worse, better, n, ln_level, loss, gain)
 
 
-def _by_disagreements(better: int, worse: int, n: int, level: float) -> Interval:
+def _by_disagreements(better: int, worse: int, n: int, ln_level: float) -> Interval:
     """Return both ends for rows of one law, each at the level given."""
     count = better + worse
     if count == 0:
-        disagree = _tail_ends(0, 0, n, level + LN_TENTH, identical_rows=True)[1]
+        disagree = _tail_ends(0, 0, n, ln_level + LN_TENTH, identical_rows=True)[1]
         return -disagree, disagree
-    least, most = _tail_ends(count, count, n, level + LN_TENTH, identical_rows=True)
-    thetas = _tail_ends(better, better, count, level + LN_NINE_TENTHS, identical_rows=True)
+    least, most = _tail_ends(count, count, n, ln_level + LN_TENTH, identical_rows=True)
+    thetas = _tail_ends(better, better, count, ln_level + LN_NINE_TENTHS, identical_rows=True)
     low, high = (2.0 * theta - 1.0 for theta in thetas)
     low *= least if low > 0.0 else most
     high *= most if high > 0.0 else least
     return max(low, -1.0), min(high, 1.0)
 
 
-def _low_by_bets(better: int, worse: int, n: int, level: float, gain: float, loss: float) -> float:
+def _low_by_bets(better: int, worse: int, n: int, ln_level: float, gain: float, loss: float) -> float:
     """Return the lower end from bets on differences of 1, 0 and -1."""
     values = np.array([1.0, 0.0, -1.0])
     mean = gain - loss
     variance = max(gain + loss - mean * mean, 1.0 / n)
-    most_lost = min(1.0 + max(mean, 0.0) + math.sqrt(-2.0 * variance * level / n), 2.0)
-    bets = bet_sizes(n, level, variance, most_lost)
+    most_lost = min(1.0 + max(mean, 0.0) + math.sqrt(-2.0 * variance * ln_level / n), 2.0)
+    bets = bet_sizes(n, ln_level, variance, most_lost)
     counts = np.array([better, n - better - worse, worse], dtype=np.float64)
-    return lowest_ratio(values, 1.0, level, bets, (values, np.ones(3)), bracket=(-1.0, 1.0), counts=counts)
+    return lowest_ratio(values, 1.0, ln_level, bets, (values, np.ones(3)), bracket=(-1.0, 1.0), counts=counts)
 
 
 def _losses(values: ArrayLike, name: str, bottom: float, top: float, owner: str) -> NDArray[np.float64]:
@@ -598,7 +598,7 @@ def _losses(values: ArrayLike, name: str, bottom: float, top: float, owner: str)
 
 
 def _explained(
-    loss: Array, baseline: Array, slack: float, most: Interval, level: float, expected: ExpectedLosses
+    loss: Array, baseline: Array, slack: float, most: Interval, ln_level: float, expected: ExpectedLosses
 ) -> Interval:
     """Return both ends of ``1 - E loss / (E baseline - s)``."""
     n = len(loss)
@@ -614,35 +614,35 @@ def _explained(
         mixed = squares - 2.0 * of_loss * of_baseline * expected.covariance
         return max(mixed, (of_loss * most_loss + of_baseline * most_baseline) ** 2 / n**2)
 
-    bets = bet_sizes(n, level, variance(1.0, ratio), ratio * most_baseline)
-    unexplained = lowest_ratio(loss, baseline, level, bets, corners, bracket=(0.0, _FURTHEST * ratio))
+    bets = bet_sizes(n, ln_level, variance(1.0, ratio), ratio * most_baseline)
+    unexplained = lowest_ratio(loss, baseline, ln_level, bets, corners, bracket=(0.0, _FURTHEST * ratio))
     # However rare the largest loss is in these rows, its mean may be so large: bets on less are too small.
-    shown = _SHOWN * -level * most_loss / n
+    shown = _SHOWN * -ln_level * most_loss / n
     inverse = mean_baseline / max(mean_loss, shown)
     # Of some standard errors of the best constant. Not the slack itself: these rows decide it, and may not
     # decide the bets, too.
-    foreseen = 2.0 * expected.baseline * -(level + _LN_TWENTIETH) / n
-    level += LN_NINE_TENTHS
-    bets = bet_sizes(n, level, variance(inverse, 1.0), inverse * most_loss + foreseen)
+    foreseen = 2.0 * expected.baseline * -(ln_level + _LN_TWENTIETH) / n
+    ln_level += LN_NINE_TENTHS
+    bets = bet_sizes(n, ln_level, variance(inverse, 1.0), inverse * most_loss + foreseen)
     corners, bracket = (corners[1] - slack, corners[0]), (0.0, _FURTHEST * inverse)
-    inverse = lowest_ratio(baseline - slack, loss, level, bets, corners, bracket)
+    inverse = lowest_ratio(baseline - slack, loss, ln_level, bets, corners, bracket)
     return (1.0 - 1.0 / inverse if inverse > 0.0 else -math.inf), 1.0 - unexplained
 
 
-def _quantile_slack(y: Array, constant: float, quantile: float, level: float, bounds: Interval) -> float:
+def _quantile_slack(y: Array, constant: float, quantile: float, ln_level: float, bounds: Interval) -> float:
     """Return a bound on what the constant loses to the best one.
 
     Each of its two cases fails with twice the probability of the level.
     """
     n = len(y)
     ordered = np.sort(y)
-    rank = int(binom.isf(math.exp(level), n, quantile)) + 1  # P[Bin >= rank] <= level
-    mirrored = int(binom.isf(math.exp(level), n, 1.0 - quantile)) + 1
+    rank = int(binom.isf(math.exp(ln_level), n, quantile)) + 1  # P[Bin >= rank] <= level
+    mirrored = int(binom.isf(math.exp(ln_level), n, 1.0 - quantile)) + 1
     top = float(ordered[rank - 1]) if rank <= n else bounds[1]
     bottom = float(ordered[n - mirrored]) if mirrored <= n else bounds[0]
     until, before = int(np.count_nonzero(y <= constant)), int(np.count_nonzero(y < constant))
-    least = _tail_ends(until, until, n, level, identical_rows=True)[0]
-    most = _tail_ends(before, before, n, level, identical_rows=True)[1]
+    least = _tail_ends(until, until, n, ln_level, identical_rows=True)[0]
+    most = _tail_ends(before, before, n, ln_level, identical_rows=True)[1]
     above = max(top - constant, 0.0) * max(quantile - least, 0.0)
     below = max(constant - bottom, 0.0) * max(most - quantile, 0.0)
     return max(above, below) * (1.0 + OUTWARDS)

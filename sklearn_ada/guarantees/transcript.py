@@ -190,8 +190,8 @@ def transcript_interval(
 
     Examples
     --------
-    >>> told = {"ln_beta": math.log(0.01), "nats": 0.024}
-    >>> low, high = transcript_interval(400, 446, 500, identical_rows=True, **told)
+    >>> released = {"ln_beta": math.log(0.01), "nats": 0.024}
+    >>> low, high = transcript_interval(400, 446, 500, identical_rows=True, **released)
     >>> round(low, 4), round(high, 4)
     (0.7549, 0.9222)
     """
@@ -271,8 +271,8 @@ def transcript_interval_beside_exact_count(
 
     Examples
     --------
-    >>> told = {"ln_beta": math.log(0.01), "nats": 4.2}
-    >>> beside = transcript_interval_beside_exact_count(1649, 1741, 2000, exact_count=1700, **told)
+    >>> released = {"ln_beta": math.log(0.01), "nats": 4.2}
+    >>> beside = transcript_interval_beside_exact_count(1649, 1741, 2000, exact_count=1700, **released)
     >>> [round(end, 4) for end in beside]  # the tails alone give 0.7921 to 0.8962
     [0.7962, 0.8932]
     """

@@ -60,7 +60,7 @@ the Delta_i. The sum is 1 for a mean, and 2 for the ROC AUC (neighbours of the s
 Compared with Jung et al. (ITCS 2020): ``e^epsilon - 1`` becomes ``(e^epsilon - 1)/(e^epsilon + 3)``, about
 epsilon/4; 2 d becomes at most d; and the failure of the sample accuracy costs nothing separate.
 
-A *family* (`family_weight`) are the questions whose answers one row moves in the same proportion: means,
+A *family* (`family_level`) are the questions whose answers one row moves in the same proportion: means,
 AUCs, recalls of one class, medians over one partition. Each has one gap between holdout and population.
 
 *Max-information.* A conversation y about S has beta-approximate max-information at most I if, except with
@@ -155,7 +155,7 @@ __all__ = [
 
 THEOREM = "direct transfer of differential privacy (after Jung et al., ITCS 2020)"
 
-FAMILY_WEIGHTS = {
+FAMILY_LEVELS = {
     "mean": 0.5,
     "auc": 0.1,
     "class mean": 0.1,
@@ -163,7 +163,7 @@ FAMILY_WEIGHTS = {
     "usual subsamples": 0.1,
     "usual stratified subsamples": 0.05,
 }
-"""Levels of the families of questions with one gap of the privacy route (see `family_weight`)."""
+"""Levels of the families of questions with one gap of the privacy route (see `family_level`)."""
 
 _OTHER_SUBSAMPLES = 0.025  # all partitions of other sizes; as much again for stratified ones
 
@@ -406,7 +406,7 @@ def laplace_tail_mean(n_questions: int, noise_scale: float, ln_beta: float) -> f
     return noise_scale * (math.log(n_questions) - ln_beta + 1.0)
 
 
-def family_weight(family: str) -> float:
+def family_level(family: str) -> float:
     """Return the level of a family of questions, fixed by its name alone.
 
     The level is its part of the failure probability of the privacy route. If levels went by the order in
@@ -417,20 +417,20 @@ def family_weight(family: str) -> float:
     Parameters
     ----------
     family : str
-        One of `FAMILY_WEIGHTS`, or "m subsamples" or "m stratified subsamples" with a number m: a partition
+        One of `FAMILY_LEVELS`, or "m subsamples" or "m stratified subsamples" with a number m: a partition
         of another size than the usual one, with the level ``0.025/(m(m+1))``.
 
     Examples
     --------
-    >>> family_weight("mean"), round(family_weight("4 stratified subsamples"), 6)
+    >>> family_level("mean"), round(family_level("4 stratified subsamples"), 6)
     (0.5, 0.00125)
     """
-    if family in FAMILY_WEIGHTS:
-        return FAMILY_WEIGHTS[family]
+    if family in FAMILY_LEVELS:
+        return FAMILY_LEVELS[family]
     number, _, kind = family.partition(" ")
     if not number.isdecimal() or kind not in ("subsamples", "stratified subsamples"):
-        raise bad_parameter("family", "family_weight", f"one of {', '.join(FAMILY_WEIGHTS)}", family)
-    m = check_integer(int(number), "family", "family_weight")
+        raise bad_parameter("family", "family_level", f"one of {', '.join(FAMILY_LEVELS)}", family)
+    m = check_integer(int(number), "family", "family_level")
     return _OTHER_SUBSAMPLES * (1 / (m * (m + 1)))
 
 

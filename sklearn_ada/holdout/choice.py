@@ -179,7 +179,7 @@ class PrivateChoice:
     unit : Unit
         What is replaced between neighbouring data sets.
     family : str
-        Of the metric, see `family_weight`.
+        Of the metric, see `family_level`.
     is_auto : bool
         Whether epsilon was "auto": then `within` may make it smaller.
     """

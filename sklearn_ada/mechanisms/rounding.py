@@ -381,8 +381,8 @@ class UniformGrid(Grid):
         return self.low + (self.high - self.low) * (index / (self.size - 1))
 
     def _index(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        share = (np.clip(values, self.low, self.high) - self.low) / (self.high - self.low)
-        return np.rint(share * (self.size - 1)).astype(np.int64)
+        part = (np.clip(values, self.low, self.high) - self.low) / (self.high - self.low)
+        return np.rint(part * (self.size - 1)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -425,8 +425,8 @@ class LogGrid(Grid):
 
     def _index(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         low, high = math.log(self.low), math.log(self.high)
-        share = (np.log(np.clip(values, self.low, self.high)) - low) / (high - low)
-        return np.rint(np.clip(share, 0.0, 1.0) * (self.size - 1)).astype(np.int64)
+        part = (np.log(np.clip(values, self.low, self.high)) - low) / (high - low)
+        return np.rint(np.clip(part, 0.0, 1.0) * (self.size - 1)).astype(np.int64)
 
     def _middle(self, low: float, high: float) -> float:
         return math.sqrt(low) * math.sqrt(high)

@@ -203,7 +203,7 @@ class Measure(ABC):
     @property
     @abstractmethod
     def family(self) -> str:
-        """The questions that one row moves in the same proportion (`guarantees.transfer.family_weights`)."""
+        """The questions that one row moves in the same proportion (`guarantees.transfer.family_level`)."""
 
     @property
     def clause(self) -> str:

@@ -40,7 +40,7 @@ from sklearn_ada.guarantees.noise import (
 )
 from sklearn_ada.guarantees.transfer import is_vacuous
 
-MEAN, LEVEL = "mean", "quantile level"
+MEAN, QUANTILE_LEVEL = "mean", "quantile level"
 ALL, KEPT, ONE = "every answer", "the model kept", "one answer"
 BEST_SO_FAR, VERDICTS = "the best so far", "pass or fail"
 WINNERS, AT_END = "every winner", "every winner, in the end"
@@ -137,7 +137,7 @@ class Method:
     @property
     def block(self) -> int:
         """Records that are used together: only whole blocks of them count."""
-        return self.given.subsample_size if self.unit == LEVEL else 1
+        return self.given.subsample_size if self.unit == QUANTILE_LEVEL else 1
 
 
 def methods(given: Assumptions) -> tuple[Method, ...]:
@@ -254,7 +254,7 @@ class PlanRows:
     @property
     def best_median(self) -> MethodPlan | None:
         """The best stable median, for metrics that are not means; None if none certifies anything."""
-        return None if self.given.verdicts else self._best_of(LEVEL)
+        return None if self.given.verdicts else self._best_of(QUANTILE_LEVEL)
 
     def __getitem__(self, method: str) -> MethodPlan:
         by_name = {row.method: row for row in self.rows}
@@ -336,10 +336,10 @@ class _FalsePosition:
             self.held = held
         self.ends = low, high
         low_gap, high_gap = self.gaps[low], self.gaps[high]
-        share = low_gap / (low_gap - high_gap) if low_gap != high_gap else math.nan
-        if self.stalled >= 3 or not 0.0 < share < 1.0:
+        part = low_gap / (low_gap - high_gap) if low_gap != high_gap else math.nan
+        if self.stalled >= 3 or not 0.0 < part < 1.0:
             return math.isqrt(max(low, 1) * high)
-        return round(math.exp(math.log(low) + share * (math.log(high) - math.log(low))))
+        return round(math.exp(math.log(low) + part * (math.log(high) - math.log(low))))
 
 
 _METHODS: list[Method] = []
@@ -446,7 +446,7 @@ def _cells(given: Assumptions, n: int, k: int) -> tuple[PlannedCells, Callable[[
 )  # fmt: skip
 def _cells_while_searching(given: Assumptions, n: int, k: int) -> float:
     plan, half_width = _cells(given, n, k)
-    return plan.told(half_width)
+    return plan.coarse(half_width)
 
 
 @_method("cells, published", "answers='coarse', the exact value of one model in the end", KEPT)
@@ -506,13 +506,13 @@ def _median(name: str, note: str, *, exact: bool = False) -> Callable[[_Law], _L
     its sides.
     """
 
-    def register(level: _Law) -> _Law:
+    def register(quantile_level: _Law) -> _Law:
         def half_width(given: Assumptions, n: int, k: int) -> float:
             m = n // given.subsample_size
-            return 0.5 - level(given, m - 1 + m % 2 if exact else m, k) if m else 0.5
+            return 0.5 - quantile_level(given, m - 1 + m % 2 if exact else m, k) if m else 0.5
 
-        _METHODS.append(Method(name, half_width, ALL, note, LEVEL))
-        return level
+        _METHODS.append(Method(name, half_width, ALL, note, QUANTILE_LEVEL))
+        return quantile_level
 
     return register
 

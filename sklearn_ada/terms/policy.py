@@ -19,14 +19,14 @@ from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.guarantees.cells import choose_half_cell
 from sklearn_ada.guarantees.description_length import (
     ASSUMPTIONS,
-    CHECK_SHARE,
-    SEALED_SHARE,
-    TRANSCRIPT_SHARE,
+    CHECK_PART,
+    SEALED_PART,
+    TRANSCRIPT_PART,
     Purse,
     planned_ln_deltas,
     planned_questions,
 )
-from sklearn_ada.guarantees.noise import records_budget, subsamples_budget
+from sklearn_ada.guarantees.noise import rows_budget, subsamples_budget
 from sklearn_ada.ledger.hash_chain import secret_digest
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.privacy_account import TransferStake
@@ -194,12 +194,12 @@ class Policy:
     confidence_level: float = 0.95
     tolerance: float | None = None
     expected_questions: int | None = None
-    check_share: float = CHECK_SHARE
+    check_share: float = CHECK_PART
     route: str = "description_length"
     class_mix: str = "conditional"
     code: Code = field(default_factory=Code)
     answers: str | None = "exact"
-    shares: tuple[float, float] = (SEALED_SHARE, TRANSCRIPT_SHARE)
+    shares: tuple[float, float] = (SEALED_PART, TRANSCRIPT_PART)
     seal_key: str | None = None
 
     def __post_init__(self) -> None:
@@ -279,7 +279,7 @@ class Policy:
         planned = planned_questions(self.expected_questions)
         check, _ = plain(planned_ln_deltas)(self.ln_gap, self.check_share, self.expected_questions)
         if unit.parts == 0:
-            return records_budget(n, planned, self.ln_gap, check)
+            return rows_budget(n, planned, self.ln_gap, check)
         return subsamples_budget(unit.parts, planned, GRID_POINTS, self.ln_gap, check)
 
     @property

@@ -9,7 +9,7 @@ probability beta <= 1/2 is for gaps, half for the noise of the answers.
 
 One gap serves all questions that replacing a row moves in the same proportion (means; AUCs; recalls of one
 class; medians over one partition). Each such *family* has its own part of the failure probability, fixed by
-its name (`guarantees.transfer.family_weights`). Parts in the order in which families are first asked would
+its name (`guarantees.transfer.family_level`). Parts in the order in which families are first asked would
 not do: the conversation would choose it, and may have seen by then which family fails.
 
 Theorem. Let a family have the part ``p0 = beta v/2`` of the gaps, v fixed in advance, and its answers the
@@ -45,7 +45,7 @@ from sklearn_ada.accounting.differential_privacy import pure_dp_cost, zcdp_cost
 from sklearn_ada.accounting.events import Event
 from sklearn_ada.accounting.filters import RECORDS, Unit, UnitZCDPFilter
 from sklearn_ada.exceptions import UnsupportedEventError
-from sklearn_ada.guarantees.transfer import family_weight, zcdp_gap
+from sklearn_ada.guarantees.transfer import family_level, zcdp_gap
 
 _UNMIXED = (
     "AUCs, class means and weighted means are private only against records of the same class and weight, so "
@@ -65,7 +65,7 @@ class PrivateRelease:
     unit : Unit
         What is replaced between neighbouring data sets.
     family : str
-        Name of the questions with which it has a gap in common (see `family_weight`).
+        Name of the questions with which it has a gap in common (see `family_level`).
     """
 
     event: Event
@@ -168,7 +168,7 @@ class PrivacyAccount:
 
     def stake(self, release: PrivateRelease, ln_noise: float) -> TransferStake:
         """Return what an answer may use that `refusal` has no objection to."""
-        ln_gap = self._ln_gap + math.log(family_weight(release.family))
+        ln_gap = self._ln_gap + math.log(family_level(release.family))
         return TransferStake(self._budget(release.unit), ln_gap, ln_noise)
 
     def record(self, event: Event, unit: Unit) -> None:

@@ -13,7 +13,7 @@ from sklearn_ada.accounting import (
     thresholdout_zcdp,
 )
 from sklearn_ada.guarantees import median_rank_error, zcdp_gap
-from sklearn_ada.guarantees.noise import records_budget, subsamples_budget
+from sklearn_ada.guarantees.noise import rows_budget, subsamples_budget
 
 LN_GAP = math.log(0.025)
 
@@ -30,7 +30,7 @@ def test_the_budget_of_records_is_where_noise_and_gap_are_least(n, k):
         sigma = math.sqrt(k / (2.0 * rho)) / n
         return -sigma * norm.ppf(math.exp(ln_noise) / 2.0) + zcdp_gap(rho, LN_GAP)
 
-    assert width(records_budget(n, k, LN_GAP, ln_noise)) <= _best(width) * 1.001
+    assert width(rows_budget(n, k, LN_GAP, ln_noise)) <= _best(width) * 1.001
 
 
 @pytest.mark.parametrize(("m", "k"), [(2000, 10), (100_000, 1000)])

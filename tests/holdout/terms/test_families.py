@@ -17,7 +17,7 @@ from sklearn_ada.accounting import (
     subsamples_unit,
 )
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.guarantees.transfer import FAMILY_WEIGHTS, family_weight
+from sklearn_ada.guarantees.transfer import FAMILY_LEVELS, family_level
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.metrics import Metric
 from tests.support import holdouts
@@ -101,11 +101,11 @@ def test_whatever_is_asked_first_all_families_together_have_no_more_than_half_of
 
 def test_the_weights_of_all_families_of_a_ledger_sum_to_one():
     partitions = [f"{m} {kind}subsamples" for m in range(1, 20_000) for kind in ("", "stratified ")]
-    total = sum(FAMILY_WEIGHTS.values()) + FAMILY_WEIGHTS["recall"] + sum(map(family_weight, partitions))
+    total = sum(FAMILY_LEVELS.values()) + FAMILY_LEVELS["recall"] + sum(map(family_level, partitions))
     assert 0.999 < total <= 1.0 + 1e-12
     for unknown in ("medians", "0 subsamples", "-1 subsamples", "", "3 subsamples of 4"):
-        with pytest.raises(ValueError, match="parameter of family_weight"):
-            family_weight(unknown)
+        with pytest.raises(ValueError, match="parameter of family_level"):
+            family_level(unknown)
 
 
 # --- neighbours --------------------------------------------------------------------------------------------
