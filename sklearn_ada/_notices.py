@@ -185,7 +185,7 @@ def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
         yield from items
         return
     kept = items if isinstance(items, Sized) else list(items)
-    if _is_watched():
+    if "ipykernel" in sys.modules or sys.stderr.isatty():  # somebody is there to see a bar
         try:
             from tqdm.auto import tqdm
         except ImportError:
@@ -196,11 +196,6 @@ def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
     for number, item in enumerate(kept, 1):
         tell(f"{text} {number} of {len(kept)}", verbose)
         yield item
-
-
-def _is_watched() -> bool:
-    """Return whether somebody is there to see a bar: in a terminal, or in a notebook."""
-    return "ipykernel" in sys.modules or sys.stderr.isatty()
 
 
 def session_folder() -> str | None:

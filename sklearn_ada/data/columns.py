@@ -330,16 +330,16 @@ def _joined(one: Counted, other: Counted) -> Counted:
     return values, counts.astype(np.int64)
 
 
-def _hashed(state: Any, blocks: Iterable[Array]) -> Any:
+def _hashed(sha: Any, blocks: Iterable[Array]) -> Any:
     for block in blocks:
-        state.update(np.ascontiguousarray(block).view(np.uint8).data)
-    return state
+        sha.update(np.ascontiguousarray(block).view(np.uint8).data)
+    return sha
 
 
-def _ended(state: Any, after: Sequence[bytes]) -> list[bytes]:
+def _ended(sha: Any, after: Sequence[bytes]) -> list[bytes]:
     ends = []
     for ending in after:
-        end = state.copy()
+        end = sha.copy()
         end.update(ending)
         ends.append(end.digest())
     return ends
@@ -369,8 +369,8 @@ def _over_chunk(function: Callable[..., Any], size: int, chunk: list[Any]) -> li
     return over_blocks(function, *(_computed(size, part) for part in chunk))
 
 
-def _hashed_chunk(state: Any, size: int, chunk: Any) -> Any:
-    return _hashed(state.copy(), _computed(size, chunk).blocks())  # a copy, as Dask may do a task again
+def _hashed_chunk(sha: Any, size: int, chunk: Any) -> Any:
+    return _hashed(sha.copy(), _computed(size, chunk).blocks())  # a copy, as Dask may do a task again
 
 
 def _hashed_by_dask(column: Column, before: bytes, after: Sequence[bytes]) -> list[bytes]:
@@ -378,16 +378,16 @@ def _hashed_by_dask(column: Column, before: bytes, after: Sequence[bytes]) -> li
     import dask
 
     where, wait = _one_worker()
-    state = dask.delayed(partial(hashlib.sha256, before))()
+    sha = dask.delayed(partial(hashlib.sha256, before))()
     waiting = 0
     for size, chunk in zip(column.source.chunks[0], _chunks(column, column), strict=True):
         if waiting + size > _WINDOW:
-            (state,) = dask.persist(state, **where)
-            wait(state)
+            (sha,) = dask.persist(sha, **where)
+            wait(sha)
             waiting = 0
-        state = dask.delayed(_hashed_chunk)(state, size, chunk)
+        sha = dask.delayed(_hashed_chunk)(sha, size, chunk)
         waiting += size
-    (made,) = dask.persist(dask.delayed(partial(_ended, after=list(after)))(state), **where)
+    (made,) = dask.persist(dask.delayed(partial(_ended, after=list(after)))(sha), **where)
     wait(made)
     (ends,) = dask.compute(made, **where)
     return list(ends)
@@ -398,18 +398,18 @@ def _one_worker() -> tuple[dict[str, Any], Callable[[Any], Any]]:
     try:
         client: Any = sys.modules["distributed"].default_client()
     except (KeyError, ValueError):  # there is no cluster
-        return {}, lambda state: None
+        return {}, lambda work: None
     workers = client.scheduler_info(n_workers=-1)["workers"]
     if not workers:
         raise UnreadableRowsError("The cluster has no workers to read the rows.")
     return {"workers": [min(workers)]}, partial(_wait_for, client, min(workers))
 
 
-def _wait_for(client: Any, worker: str, state: Any) -> None:
+def _wait_for(client: Any, worker: str, work: Any) -> None:
     """Wait for what one worker computes; raise if it is gone, as nobody else can go on with a hash."""
     while True:
         try:
-            sys.modules["distributed"].wait(state, timeout=_PATIENCE)
+            sys.modules["distributed"].wait(work, timeout=_PATIENCE)
             return
         except TimeoutError:
             if worker not in client.scheduler_info(n_workers=-1)["workers"]:

@@ -315,9 +315,8 @@ def vouched(stored: StoredRecord, before: str) -> bool:
 
     A record whose parts are no text does not.
     """
-    is_text = all(
-        isinstance(each, str) for each in (before, stored.text, "" if stored.key is None else stored.key)
-    )
+    key = "" if stored.key is None else stored.key
+    is_text = all(isinstance(each, str) for each in (before, stored.text, key))
     return is_text and chain_hash(before, stored.seq, stored.key, stored.text) == stored.hash
 
 

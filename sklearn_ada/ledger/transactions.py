@@ -597,10 +597,8 @@ class Connection(ABC):
         all_stored = list(self.all_stored(max(first - 1, 0), count))
         before = all_stored.pop(0) if first and all_stored else None
         seq, previous = (-1, "") if before is None else (before.seq, before.hash)
-        records = [
-            Record(stored.seq, stored.key, body)
-            for stored, body in _continued(all_stored, seq, previous, self.name)
-        ]
+        continued = _continued(all_stored, seq, previous, self.name)
+        records = [Record(stored.seq, stored.key, body) for stored, body in continued]
         if (
             not all_stored
             or seq != first - 1

@@ -560,7 +560,7 @@ def roc_auc_ovo(blocks: Blocks, weighted: bool) -> Array:
     n_classes = len(blocks.labels)
     support = np.stack([(blocks.codes == k).sum(axis=1) for k in range(n_classes)], axis=1)
     total = np.zeros(len(blocks.y_true))
-    total_weight = np.zeros(len(blocks.y_true))
+    of_all_pairs = np.zeros(len(blocks.y_true))
     for a in range(n_classes):
         curve = _Curve(blocks.outputs[:, :, a])
         ranked = curve.ranked(blocks.codes)
@@ -569,11 +569,11 @@ def roc_auc_ovo(blocks: Blocks, weighted: bool) -> Array:
             if b == a:
                 continue
             is_pair = (support[:, a] > 0) & (support[:, b] > 0)
-            pair_weight = is_pair * (support[:, a] + support[:, b] if weighted else 1)
+            of_pair = is_pair * (support[:, a] + support[:, b] if weighted else 1)
             area = curve.area(above_a, curve.above(ranked == b))
-            total += np.where(is_pair, area, 0.0) * pair_weight
-            total_weight += pair_weight
-    return total / total_weight
+            total += np.where(is_pair, area, 0.0) * of_pair
+            of_all_pairs += of_pair
+    return total / of_all_pairs
 
 
 class _Curve:

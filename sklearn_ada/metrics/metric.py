@@ -289,8 +289,7 @@ class Metric:
     @property
     def width(self) -> float:
         """How wide this range is."""
-        low, high = self.bounds
-        return high - low
+        return self.rule.width
 
     @property
     def mix(self) -> str:

@@ -341,11 +341,9 @@ class FilledCheck(RefinedCheck):
         narrowest = replace(self.coded, cells=Cells(self.coded.guess.value, least))
         half_width, _ = narrowest.half_width_bound(stake)
         half_cell = float(f"{(self.room - half_width + least) * (1.0 - 1e-6):.7g}")
-        return (
-            narrowest
-            if half_cell <= least
-            else replace(self.coded, cells=Cells(self.coded.guess.value, half_cell))
-        )
+        if half_cell <= least:
+            return narrowest
+        return replace(self.coded, cells=Cells(self.coded.guess.value, half_cell))
 
     def describe(self) -> dict[str, Any]:
         """Return what is fixed by the question alone; earlier records fix the rest."""

@@ -16,7 +16,8 @@ import hashlib
 import hmac
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -269,14 +270,10 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
     ValueError
         If y is no column of labels, or the metric has no value there.
     """
-    labels = _labels(metric, X, y)
-    try:
-        metric.check_target(labels)
+    with _labels_of(metric, X, y) as labels:
         metric.rule.size(labels)  # says more of classes than outputs do
         outputs = metric.outputs(estimator, X, labels)
         measured = metric.measured(estimator, labels, outputs)
-    except UndefinedMetricError as error:
-        raise _undefined(metric, labels, error) from error
     value, share = _finite(measured.value, metric), measured.size / len(labels)
     guess = Guess(value, float(measured.size), measured.deviation, share, details=measured.details)
     return _identified(guess, X, labels, outputs)
@@ -290,12 +287,8 @@ def tuned_metric(metric: Metric, estimator: Any, X: Any, y: Any) -> Metric:
     ValueError
         If y is no column of labels, or the metric has no value for these rows.
     """
-    labels = _labels(metric, X, y)
-    try:
-        metric.check_target(labels)
+    with _labels_of(metric, X, y) as labels:
         return metric.tuned(estimator, X, labels)
-    except UndefinedMetricError as error:
-        raise _undefined(metric, labels, error) from error
 
 
 _LEAST_SUBSAMPLES = 5
@@ -307,12 +300,8 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
     With fewer than five subsamples of this size it is the metric on all rows, and the deviation is scaled
     from smaller subsamples.
     """
-    labels = _labels(metric, X, y)
-    try:
-        metric.check_target(labels)
+    with _labels_of(metric, X, y) as labels:
         metric.check_classes(labels)
-    except UndefinedMetricError as error:
-        raise _undefined(metric, labels, error) from error
     order = np.random.default_rng(0).permutation(len(labels))
     count = len(labels) // subsample_size
     enough = count >= _LEAST_SUBSAMPLES
@@ -332,11 +321,6 @@ def median_guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any, subsa
         outputs = np.asarray(estimator.predict(X))
     predicted = outputs.outputs if isinstance(outputs, StoredOutputs) else outputs
     return _identified(Guess(centre, float(count), spread), X, labels, predicted)
-
-
-def _undefined(metric: Metric, labels: NDArray[Any], error: UndefinedMetricError) -> ValueError:
-    fix = "Give validation rows of every class that the model knows."
-    return undefined_metric(metric, labels, error, metric.name, fix)
 
 
 def _identified(guess: Guess, X: Any, labels: NDArray[Any], outputs: Any) -> Guess:
@@ -366,13 +350,19 @@ def _to_nine_digits(outputs: Any) -> Any:
         return [np.round(np.arcsinh(wide / middle) / step) + 0.0, round(math.log(middle) / step)]
 
 
-def _labels(metric: Metric, X: Any, y: Any) -> NDArray[Any]:
-    """Return y of a guess's rows, checked like the y of a holdout."""
+@contextmanager
+def _labels_of(metric: Metric, X: Any, y: Any) -> Iterator[NDArray[Any]]:
+    """Check y of a guess's rows like the y of a holdout; in the block, errors say how to mend it."""
     labels = check_labels(y, metric.name)
     if len(labels) != n_rows(X):
         expected = f"as long as X, which has {n_rows(X)} rows"
         raise bad_parameter("y", metric.name, expected, f"{len(labels)} values")
-    return labels
+    try:
+        metric.check_target(labels)
+        yield labels
+    except UndefinedMetricError as error:
+        fix = "Give validation rows of every class that the model knows."
+        raise undefined_metric(metric, labels, error, metric.name, fix) from error
 
 
 def _finite(value: float, metric: Metric) -> float:

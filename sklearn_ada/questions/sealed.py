@@ -114,9 +114,8 @@ class SealedQuestion(RefinedCheck):
         fixed = statistic.fixed_interval(*ends, stake.ln_delta)
         if transcript is None:
             return fixed
-        return intersection(
-            fixed, [statistic.transcript_interval(*ends, transcript.ln_beta, transcript.nats)]
-        )
+        by_transcript = statistic.transcript_interval(*ends, transcript.ln_beta, transcript.nats)
+        return intersection(fixed, [by_transcript])
 
 
 def in_cells(
