@@ -279,6 +279,11 @@ OUTWARDS = 1e-12
 """By how much, as a part, the ends of intervals are moved outwards against rounding errors."""
 
 
+def number(value: float | None, missing: str = "") -> str:
+    """Return a number with four digits, or ``missing`` for None."""
+    return missing if value is None else f"{value:.4g}"
+
+
 def percent(part: float) -> str:
     """Return a number in percent, with all its digits.
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_ada._validation import aligned, counted, percent, printable
+from sklearn_ada._validation import aligned, counted, number, percent, printable
 from sklearn_ada.answer import Answer
-from sklearn_ada.cli.tools import count, head, number, print_json, read_columns, write_csv
+from sklearn_ada.cli.tools import count, head, print_json, read_columns, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.holdout.certificate import verify_certificate
 from sklearn_ada.holdout.holdout import Holdout

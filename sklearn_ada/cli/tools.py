@@ -168,11 +168,6 @@ def _wanted(path: str, names: list[str], label: str | None, ids: str | None) -> 
 _COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def number(value: float | None, missing: str = "") -> str:
-    """Return a number with four digits, or ``missing`` for None."""
-    return missing if value is None else f"{value:.4g}"
-
-
 def write_csv(rows: Sequence[dict[str, Any]], file: TextIO) -> None:
     """Write dicts with the same keys as comma-separated values; None is an empty cell.
 

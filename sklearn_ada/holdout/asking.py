@@ -207,33 +207,19 @@ def _answer_record(
     event, memory = question.release(seen, stake, draw)
     by_transcript = question.statistic is not None and in_order and state.is_alone(in_round)
     outcome = question.outcome(event, stake, memory, transcript_of(state, event) if by_transcript else None)
+    about: dict[str, Any] = {"subject": framed.subject, "round_name": in_round, "outputs": summary}
+    about |= {"outcome": outcome, "memory_name": question.memory_name, "memory": memory}
+    about["given_rows"] = framed.asked.subject.is_given
+    about["declared"] = question.may_be_declared and state.is_declared(framed.member)
+    about["unconfirmed"] = session.policy.is_private and not _public_outputs(question)
     kind: type[AnswerRecord] = AnswerRecord
-    others: dict[str, Any] = {}
     if question.statistic is not None:
         kind, nats = SealedRecord, state.account.nats + state.account.price(event)
-        others = {
-            "sealed": session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None,
-            "population": question.exact.target,
-            # Published next it would take nothing more, at the value that the guess suggests.
-            "published": final_half_width(state, question.statistic, stake.purse or state.purse, nats),
-        }
-    record = kind.of(
-        state,
-        event,
-        stake,
-        question.private_release({}),
-        subject=framed.subject,
-        round_name=in_round,
-        outcome=outcome,
-        memory_name=question.memory_name,
-        memory=memory,
-        outputs=summary,
-        unconfirmed=session.policy.is_private and not _public_outputs(question),
-        given_rows=framed.asked.subject.is_given,
-        declared=question.may_be_declared and state.is_declared(framed.member),
-        **framed.entry,
-        **others,
-    )
+        sealed = session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None
+        # Published next it would take nothing more, at the value that the guess suggests.
+        published = final_half_width(state, question.statistic, stake.purse or state.purse, nats)
+        about |= {"sealed": sealed, "population": question.exact.target, "published": published}
+    record = kind.of(state, event, stake, question.private_release({}), **about, **framed.entry)
     canonical_json(record.to_dict())
     return record
 

@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_ada._validation import bad_parameter, counted, percent, printable
+from sklearn_ada._validation import bad_parameter, counted, number, percent, printable
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
@@ -250,26 +250,18 @@ _HEAD = ("#", "Model", "Metric", "Guess", "Value", "Interval", "Verdict", "Nats"
 
 def _line(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str], finals: set[int]) -> str:
     low, high = each["interval"]
-    value, ends = each["value"], f"[{_number(low, '-∞')}, {_number(high, '∞')}]"
+    value, ends = each["value"], f"[{number(low, '-∞')}, {number(high, '∞')}]"
     if value is None:
         ends = f"none ({reasons[each['reason']]})"
     is_final = each["index"] in finals
     how = "PUBLISHED" if is_final else each["kind"] if each["kind"] in ("sealed", "unsealed") else ""
     verdict = f"{how}: {each['verdict']}" if how else each["verdict"]
-    cells = (
-        each["index"],
-        each["model"] or "",
-        each["metric"] or "",
-        _number(each["guess"]),
-        _number(value),
-        ends,
-        verdict + (", VACUOUS" if each["vacuous"] and value is not None else ""),
-        f"{each['nats']:.3g}",
-        targets.get(each["target"], ""),
-        " ".join(filter(None, (each["who"], each["label"]))),
-    )
+    verdict += ", VACUOUS" if each["vacuous"] and value is not None else ""
+    asked = each["index"], each["model"] or "", each["metric"] or "", number(each["guess"])
+    asker = " ".join(filter(None, (each["who"], each["label"])))
+    came = number(value), ends, verdict, f"{each['nats']:.3g}", targets.get(each["target"], ""), asker
     kind = ' class="apart"' if value is None or each["vacuous"] else ' class="published"' if is_final else ""
-    return f"<tr{kind}>" + "".join(f"<td>{_e(cell)}</td>" for cell in cells) + "</tr>"
+    return f"<tr{kind}>" + "".join(f"<td>{_e(cell)}</td>" for cell in (*asked, *came)) + "</tr>"
 
 
 def _listed(title: str, texts: Iterable[str], tag: str, kind: str = "") -> str:
@@ -279,10 +271,6 @@ def _listed(title: str, texts: Iterable[str], tag: str, kind: str = "") -> str:
 
 def _who(name: str, times: int) -> str:
     return f"{'no name given' if name == '?' else name} ({times:,})"
-
-
-def _number(value: float | None, missing: str = "") -> str:
-    return missing if value is None else f"{value:.4g}"
 
 
 def _e(text: object) -> str:

@@ -183,15 +183,10 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
     for number, (change, rows, whole) in enumerate(steps, start=len(editions)):
         fingerprint = fingerprint_of(whole, secret)
         others = change.name == "added" and _are_others(rows, editions)
-        made = functools.partial(
-            RowsRecord.of,
-            event=change.event(are_others=others, labellings=1 + _labellings_of(whole, editions)),
-            change=change,
-            table=whole if change.labels_differ else rows,
-            rows=len(whole),
-            fingerprint=fingerprint,
-            **stamp,
-        )
+        event = change.event(are_others=others, labellings=1 + _labellings_of(whole, editions))
+        table_of_it = whole if change.labels_differ else rows
+        about = {"change": change, "rows": len(whole), "fingerprint": fingerprint, **stamp}
+        made = functools.partial(RowsRecord.of, event=event, table=table_of_it, **about)
         record = session.charge(f"rows {number}", made)
         if RowsRecord.from_dict(record.body).fingerprint != fingerprint:
             return  # somebody else was first, with other rows: compare again
@@ -462,16 +457,13 @@ def release_mean_weight(session: Session) -> None:
 
 _FITS_A_FOLD = {
     "sklearn.model_selection": frozenset(
-        {
-            "_fit_and_score",  # cross_validate, searches, learning curves
-            "_fit_and_predict",  # cross_val_predict
-            "_permutation_test_score",
-            "_fit_and_score_over_thresholds",  # TunedThresholdClassifierCV
-        }
+        ("_fit_and_score", "_fit_and_predict", "_permutation_test_score", "_fit_and_score_over_thresholds")
     ),
-    "sklearn.calibration": frozenset({"_fit_classifier_calibrator_pair"}),  # CalibratedClassifierCV
-    "sklearn.feature_selection": frozenset({"_rfe_single_fit"}),  # RFECV
+    "sklearn.calibration": frozenset(("_fit_classifier_calibrator_pair",)),
+    "sklearn.feature_selection": frozenset(("_rfe_single_fit",)),
 }
+"""Functions that fit one fold: of ``cross_validate``, searches and learning curves, ``cross_val_predict``,
+permutation tests, `TunedThresholdClassifierCV`, `CalibratedClassifierCV` and `RFECV`."""
 
 
 def within_cross_validation() -> bool:

@@ -199,15 +199,8 @@ class Holdout:
     ) -> None:
         asker = Asker(who, label)
         key = None if seal_key is None else public_key_text(seal_key, "Holdout")
-        policy = Policy(
-            confidence_level=confidence_level,
-            tolerance=tolerance,
-            expected_questions=expected_questions,
-            route=route,
-            class_mix=class_mix,
-            answers=answers,
-            seal_key=key,
-        )
+        promise = confidence_level, tolerance, expected_questions
+        policy = Policy(*promise, route=route, class_mix=class_mix, answers=answers, seal_key=key)
         is_priced = class_mix == "priced"
         check_option(missing, "missing", "Holdout", ("raise", "ignore"))
         hashed = None if ids is None else id_hashes(ids, "Holdout")

@@ -269,16 +269,10 @@ class ValueRecord(MechanismRecord):
         """Return what came of it."""
         kept, levels = self.outcome.to_dict(), self.outcome.levels
         low, high = kept["interval"]
-        return {
-            **{name: kept[name] for name in ("verdict", "target", "reason", "vacuous")},
-            "answer": kept["value"],
-            "low": low,
-            "high": high,
-            "levels": None if levels is None else list(levels),
-            "theorem": self.outcome.full_theorem,
-            "ln_delta": finite(self.ln_delta),
-            "published": self.published,
-        }
+        shown = {name: kept[name] for name in ("verdict", "target", "reason", "vacuous")}
+        shown |= {"answer": kept["value"], "low": low, "high": high, "published": self.published}
+        shown |= {"theorem": self.outcome.full_theorem, "ln_delta": finite(self.ln_delta)}
+        return {**shown, "levels": None if levels is None else list(levels)}
 
     def assumptions(self, genesis: Genesis) -> tuple[str, ...]:
         """Return what its certificate rests on: of predictions, they need not be made row by row."""
@@ -298,27 +292,13 @@ class ValueRecord(MechanismRecord):
         genesis : Genesis
         """
         outcome = self.outcome
-        certificate = Certificate(
-            theorem=outcome.full_theorem,
-            confidence_level=genesis.confidence_level,
-            ln_delta=self.ln_delta,
-            route=outcome.route,
-            target=outcome.target,
-            assumptions=self.assumptions(genesis),
-            vacuous=outcome.vacuous,
-        )
-        return Answer(
-            value=outcome.value,
-            interval=outcome.interval,
-            verdict=outcome.verdict,
-            cost=Cost(self.price, epsilon=self.epsilon, rho=self.rho),
-            certificate=certificate,
-            index=record.seq,
-            levels=outcome.levels,
-            reason=outcome.reason,
-            repeated=not record.fresh,
-            published=self.published,
-        )
+        theorem, stated = outcome.full_theorem, (genesis.confidence_level, self.ln_delta, outcome.target)
+        rests_on = self.assumptions(genesis)
+        certificate = Certificate(theorem, *stated, rests_on, outcome.vacuous, route=outcome.route)
+        same = {name: getattr(outcome, name) for name in ("value", "interval", "verdict", "levels", "reason")}
+        cost = Cost(self.price, epsilon=self.epsilon, rho=self.rho)
+        same |= {"repeated": not record.fresh, "published": self.published}
+        return Answer(cost=cost, certificate=certificate, index=record.seq, **same)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -293,15 +293,10 @@ def _scorer_of_round(run: Run) -> HoldoutScorer:
     candidates = engines.n_candidates(run.given.search)
     if candidates is not None:
         scorer.candidates = candidates
-        scorer.round_name = open_round(
-            run.session,
-            candidates,
-            purpose="check",
-            scoring=run.metric,
-            key=run.key,
-            guess_rows=max(round(n_rows(run.X) * run.given.validation), 1),
-            settings=FILL if scorer.settings == FILL else None,
-        )
+        rows = max(round(n_rows(run.X) * run.given.validation), 1)
+        about: dict[str, Any] = {"purpose": "check", "scoring": run.metric, "key": run.key}
+        about["settings"] = FILL if scorer.settings == FILL else None
+        scorer.round_name = open_round(run.session, candidates, guess_rows=rows, **about)
     return scorer
 
 

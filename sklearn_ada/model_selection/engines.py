@@ -186,14 +186,13 @@ def certified_columns(
 
 def columns_of(answers: Iterable[Answer | None]) -> dict[str, NDArray[Any]]:
     """Return interval columns for a search's results, empty for candidates that were not asked about."""
-    nothing = (math.nan, math.nan), "", ""
-    rows = [nothing if each is None else (each.interval, each.target or "", each.verdict) for each in answers]
-    return {
-        "certified_low": np.array([low for (low, _), _, _ in rows]),
-        "certified_high": np.array([high for (_, high), _, _ in rows]),
-        "certified_target": np.array([target for _, target, _ in rows], dtype=object),
-        "verdict": np.array([verdict for _, _, verdict in rows], dtype=object),
-    }
+    cells = (None if a is None else (*a.interval, a.target or "", a.verdict) for a in answers)
+    rows = [each or (math.nan, math.nan, "", "") for each in cells]
+    table = np.array(rows, dtype=object).reshape(-1, len(_COLUMNS))
+    return {name: table[:, i].astype(kind) for i, (name, kind) in enumerate(_COLUMNS.items())}
+
+
+_COLUMNS = {"certified_low": float, "certified_high": float, "certified_target": object, "verdict": object}
 
 
 def candidates_of(search: Any) -> dict[str, Any]:
@@ -209,8 +208,7 @@ def candidates_of(search: Any) -> dict[str, Any]:
 
 def last_round(results: dict[str, Any]) -> NDArray[np.bool_]:
     """Return which candidates may win: those of a halving search's last iteration, else all."""
-    size = len(results["params"])
-    rounds = np.asarray(results.get("iter", np.zeros(size)))
+    rounds = np.asarray(results.get("iter", np.zeros(len(results["params"]))))
     last: NDArray[np.bool_] = rounds == rounds.max(initial=0)
     return last
 

@@ -185,7 +185,7 @@ class Parameters(SimpleNamespace):
         refused = (
             (
                 self.of_pairs, "over a model of features, not of a kernel or distance matrix,", "estimator",
-                "The holdout has its pairs with all rows, candidates know a part of them. Use ask='winner'.",
+                "The holdout has its pairs with all rows, and a candidate needs some only. Use ask='winner'.",
             ),
             (
                 engines.has_own_cv(self.search), "without a cv of its own", "cv",

@@ -329,10 +329,7 @@ def _check_pairs(X: Any, n_columns: int | None) -> None:
         got, fix = type(X).__name__, "Its rows and its columns are split: pass np.asarray(X)."
         raise bad_parameter("X", _FIT, "an array or a sparse matrix where a model is of pairs", got, fix)
     if len(shape) != 2 or shape[0] != shape[1]:
-        got, fix = (
-            f"an array of shape {tuple(shape)}",
-            "Pass the kernel or distance of every row to every row.",
-        )
+        got, fix = f"an array of shape {tuple(shape)}", "Pass the kernel or distance of all pairs of rows."
         raise bad_parameter("X", _FIT, "a square matrix where the model is of pairs of rows", got, fix)
     if n_columns is not None and shape[0] != n_columns:
         got, fix = f"{shape[0]} columns", "The holdout's are the pairs of its rows with the training rows."
