@@ -37,6 +37,22 @@ def search_with(scorer, leaves=range(2, 9), **kwargs):
     )
 
 
+def questions(holdout):
+    """Return every question's key with the value that was answered."""
+    return {
+        record.key: record.body["outcome"]["value"]
+        for record in holdout.ledger.records()
+        if record.body.get("kind") == "answer"
+    }
+
+
+def asked_and_paid(search):
+    """Return what a fitted search asked and was answered, what that cost to eight digits, and its scores."""
+    holdout = search.scoring.holdout
+    nats = float(f"{holdout.report().nats:.8g}")
+    return questions(holdout), nats, search.cv_results_["mean_test_score"].tolist()
+
+
 class Telling:
     """A scorer that prints each answer once it has it."""
 

@@ -17,7 +17,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.terms.transport import in_this_process
-from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
+from tests.concurrency.searching import (
+    SCORERS,
+    X,
+    Y,
+    asked_and_paid,
+    holdout_at,
+    questions,
+    rows,
+    search_with,
+)
 
 pytestmark = pytest.mark.thorough
 
@@ -86,28 +95,20 @@ def test_the_work_is_done_elsewhere_but_for_threads_and_one_job(workers, request
 
 def conversation(holdout):
     """Return every question's key with the value that was answered, and the total cost."""
-    answers = {
-        record.key: record.body["outcome"]["value"]
-        for record in holdout.ledger.records()
-        if record.body.get("kind") == "answer"
-    }
-    return answers, holdout.report().nats
+    return questions(holdout), holdout.report().nats
 
 
 @pytest.mark.parametrize("kind", SCORERS)
 def test_a_search_asks_and_pays_the_same(workers, kind, tmp_path):
     def search(name):
         holdout = holdout_at(tmp_path / name, random_state=0)
-        fitted = search_with(SCORERS[kind](holdout), LEAVES).fit(X, Y)
-        return *conversation(holdout), fitted.cv_results_["mean_test_score"]
+        return asked_and_paid(search_with(SCORERS[kind](holdout), LEAVES).fit(X, Y))
 
     alone = search("alone.db")
     with workers():
         together = search("together.db")
     assert len(alone[0]) == len(LEAVES)
-    assert together[0] == alone[0]
-    assert together[1] == pytest.approx(alone[1], rel=1e-9)
-    np.testing.assert_array_equal(together[2], alone[2])
+    assert together == alone
 
 
 @pytest.mark.parametrize("ask", ["candidates", "winner"])

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -14,23 +13,19 @@ import pytest
 from sklearn_ada import Holdout
 from sklearn_ada.ledger import SQLiteLedger, transactions
 from tests.ledger.fitted_models import Constant
-from tests.ledger.ledger_backends import Genesis, PostgreSQLBackend, SQLiteBackend, Tally, count
+from tests.ledger.ledger_backends import Genesis, Tally, backend_of, count
+from tests.support.processes import ROOT, in_a_fork, together
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EACH = 30
 KEYS = [f"shared {number}" for number in range(EACH)]
 
 
-BACKENDS = {
-    "sqlite": lambda request: SQLiteBackend(str(request.getfixturevalue("tmp_path"))),
-    "postgresql": lambda request: PostgreSQLBackend(request.getfixturevalue("postgresql")),
-}
 of_a_file = pytest.mark.parametrize("ledger", ["sqlite"], indirect=True)
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=["sqlite", "postgresql"])
 def ledger(request):
-    backend = BACKENDS[request.param](request)
+    backend = backend_of(request)
     return backend.open(backend.address())
 
 
@@ -61,15 +56,8 @@ def assert_whole(ledger, workers):
 
 
 def test_threads_share_one_ledger(ledger):
-    fresh, start = [], threading.Barrier(4)
-    threads = [
-        threading.Thread(target=lambda who=who: fresh.append(charge_all(ledger, who, start)))
-        for who in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    start = threading.Barrier(4)
+    fresh = together(*(lambda who=who: charge_all(ledger, who, start) for who in range(4)))
     assert sum(fresh) == EACH
     assert_whole(ledger, workers=4)
 
@@ -96,20 +84,6 @@ def test_processes_share_one_ledger(ledger, method):
         assert worker.exitcode == 0
     assert fresh == EACH
     assert_whole(ledger, workers=3)
-
-
-def in_a_fork(task):
-    """Return the exit code of a child that runs ``task``, killed if it hangs."""
-    child = os.fork()
-    if child == 0:
-        signal.alarm(30)
-        code = 1
-        try:
-            task()
-            code = 0
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def test_a_fork_while_another_thread_is_charging_waits_for_the_end_of_its_transaction(ledger):
@@ -139,7 +113,7 @@ def test_a_fork_while_another_thread_is_charging_waits_for_the_end_of_its_transa
     code = in_a_fork(child)
     charging.join()
     letting_go.join()
-    assert code == 0
+    assert code == "None"
     assert ledger.find("child").body == {"before": 1}
     assert ledger.charge("parent", lambda state: {"before": count(state)}).seq == 3
 
@@ -153,26 +127,20 @@ def test_a_fork_does_not_use_the_connections_of_its_parent(ledger):
         assert inherited
         assert not set(inherited) & set(transactions._connections.values())
 
-    assert in_a_fork(child) == 0
+    assert in_a_fork(child) == "None"
 
 
 def test_a_fork_from_a_thread_can_charge(ledger):
-    codes = []
-    forker = threading.Thread(
-        target=lambda: codes.append(in_a_fork(lambda: ledger.charge("child", lambda state: {})))
-    )
-    forker.start()
-    forker.join()
-    assert codes == [0]
+    assert together(lambda: in_a_fork(lambda: ledger.charge("child", lambda state: {}).seq)) == ["1"]
     assert ledger.find("child").seq == 1
 
 
 def test_a_fork_of_a_fork_can_charge(ledger):
     def child():
         ledger.charge("child", lambda state: {})
-        assert in_a_fork(lambda: ledger.charge("grandchild", lambda state: {})) == 0
+        assert in_a_fork(lambda: ledger.charge("grandchild", lambda state: {}).seq) == "2"
 
-    assert in_a_fork(child) == 0
+    assert in_a_fork(child) == "None"
     assert [record.key for record in ledger.records()] == [None, "child", "grandchild"]
 
 
@@ -186,7 +154,7 @@ def test_a_child_that_ends_does_not_give_its_parents_lock_away(ledger):
         return {}
 
     ledger.charge("k", decide)
-    assert codes == [0, LOCKED]
+    assert codes == ["None", LOCKED]
 
 
 LOCKED = 7

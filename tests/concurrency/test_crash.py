@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from sklearn_ada import ThresholdoutScorer
-from sklearn_ada.ledger import transactions
+from sklearn_ada.ledger import Connection
 from tests.concurrency.searching import MANY_LEAVES, X, Y, holdout_at, search_with
+from tests.support.processes import ROOT
 
 pytestmark = pytest.mark.thorough
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def killed_search(path, lines, delay):
@@ -87,13 +87,13 @@ class KilledOnce:
     def __call__(self, estimator, X, y):
         if estimator.max_leaf_nodes == self.leaves and not self.mark.exists():
             self.mark.touch()
-            append = transactions.Connection.append
+            append = Connection.append
 
             def append_and_die(connection, key, body):
                 append(connection, key, body)
                 os.kill(os.getpid(), signal.SIGKILL)
 
-            transactions.Connection.append = append_and_die
+            Connection.append = append_and_die
         return self.scorer(estimator, X, y)
 
 

@@ -4,7 +4,6 @@ import os
 import uuid
 
 import joblib
-import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -12,8 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_ada import ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger import locations
-from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
-from tests.concurrency.test_searches import questions
+from tests.concurrency.searching import SCORERS, X, Y, asked_and_paid, holdout_at, rows, search_with
 from tests.ledger.ledger_backends import SQLiteBackend
 
 pytestmark = pytest.mark.thorough
@@ -64,12 +62,9 @@ def test_with_a_database_the_same_search_agrees_with_one_worker(postgresql, tmp_
         search = search_with(SCORERS[kind](holdout))
         with joblib.parallel_config("loky", n_jobs=n_jobs, initializer=leave):
             search.fit(X, Y)
-        found.append((questions(holdout), holdout.report().nats, search.cv_results_["mean_test_score"]))
-    one, two = found
-    assert len(one[0]) == 7
-    assert one[0] == two[0]
-    assert one[1] == pytest.approx(two[1], rel=1e-9)
-    np.testing.assert_array_equal(one[2], two[2])
+        found.append(asked_and_paid(search))
+    assert len(found[0][0]) == 7
+    assert found[1] == found[0]
 
 
 @pytest.mark.parametrize(

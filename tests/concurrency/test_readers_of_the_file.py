@@ -18,9 +18,19 @@ from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger import SQLiteLedger, open_existing_ledger, sqlite
 from sklearn_ada.ledger.sqlite import LockFile
 from tests.ledger.ledger_backends import Genesis, Tally, count
+from tests.support.processes import ROOT
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROCESSES = 4
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "ledger.db")
+
+
+@pytest.fixture
+def ledger(path):
+    return opened(path)
 
 
 def opened(path):
@@ -73,13 +83,13 @@ def check_charges_under_readers(path, size):
     assert all(body["before"] == seq - 1 for seq, _, body in recorded)
 
 
-def test_no_charge_is_lost_or_renumbered_while_the_file_is_read_all_the_time(tmp_path):
-    check_charges_under_readers(str(tmp_path / "ledger.db"), 250)
+def test_no_charge_is_lost_or_renumbered_while_the_file_is_read_all_the_time(path):
+    check_charges_under_readers(path, 250)
 
 
 @pytest.mark.slow
-def test_no_charge_of_ten_thousand_is_lost_or_renumbered_while_the_file_is_read(tmp_path):
-    check_charges_under_readers(str(tmp_path / "ledger.db"), 2500)
+def test_no_charge_of_ten_thousand_is_lost_or_renumbered_while_the_file_is_read(path):
+    check_charges_under_readers(path, 2500)
 
 
 READS_AND_CHARGES = textwrap.dedent(
@@ -94,9 +104,7 @@ READS_AND_CHARGES = textwrap.dedent(
 )
 
 
-def test_another_process_waits_though_sqlites_lock_was_cancelled(tmp_path):
-    path = str(tmp_path / "ledger.db")
-    ledger = opened(path)
+def test_another_process_waits_though_sqlites_lock_was_cancelled(path, ledger):
     command = [sys.executable, "-c", READS_AND_CHARGES, path]
     started = []
 
@@ -114,10 +122,8 @@ def test_another_process_waits_though_sqlites_lock_was_cancelled(tmp_path):
     assert ledger.find("other").body == {"before": 1}
 
 
-def test_a_charge_whose_locks_were_all_lost_is_refused(tmp_path):
+def test_a_charge_whose_locks_were_all_lost_is_refused(path, ledger):
     """The lock file is deleted and SQLite's lock cancelled: another process then charges in between."""
-    path = str(tmp_path / "ledger.db")
-    ledger = opened(path)
 
     def decide(state):
         with open(path, "rb") as file:
@@ -134,9 +140,7 @@ def test_a_charge_whose_locks_were_all_lost_is_refused(tmp_path):
     assert [record.seq for record in ledger.records()] == [0, 1, 2]
 
 
-def test_a_charge_in_between_is_seen_where_there_is_no_lock_file(tmp_path, monkeypatch):
-    path = str(tmp_path / "ledger.db")
-    ledger = opened(path)
+def test_a_charge_in_between_is_seen_where_there_is_no_lock_file(path, ledger, monkeypatch):
     monkeypatch.setattr(sqlite, "fcntl", None)
 
     def decide(state):
@@ -150,16 +154,13 @@ def test_a_charge_in_between_is_seen_where_there_is_no_lock_file(tmp_path, monke
     assert [record.key for record in ledger.records()] == [None, "other"]
 
 
-def test_without_fcntl_there_is_no_lock_file_and_charges_go_on(tmp_path, monkeypatch):
+def test_without_fcntl_there_is_no_lock_file_and_charges_go_on(path, monkeypatch):
     monkeypatch.setattr(sqlite, "fcntl", None)
-    path = str(tmp_path / "ledger.db")
     assert opened(path).charge("k", lambda state: {}).seq == 1
     assert not os.path.exists(path + "-lock")
 
 
-def test_a_lock_file_that_was_deleted_or_replaced_is_made_again(tmp_path):
-    path = str(tmp_path / "ledger.db")
-    ledger = opened(path)
+def test_a_lock_file_that_was_deleted_or_replaced_is_made_again(path, ledger):
     os.unlink(path + "-lock")
     assert ledger.charge("first", lambda state: {}).seq == 1
     with open(path + "-lock.new", "w"):
@@ -168,8 +169,7 @@ def test_a_lock_file_that_was_deleted_or_replaced_is_made_again(tmp_path):
     assert os.path.exists(path + "-lock")
 
 
-def test_a_waiter_on_a_replaced_lock_file_changes_to_the_new_one(tmp_path):
-    path = str(tmp_path / "ledger.db")
+def test_a_waiter_on_a_replaced_lock_file_changes_to_the_new_one(path):
     open(path, "w").close()
     first, second, third = LockFile(path), LockFile(path), LockFile(path)
     first.acquire(exclusive=True, patience=1)
@@ -187,9 +187,8 @@ def test_a_waiter_on_a_replaced_lock_file_changes_to_the_new_one(tmp_path):
     second.release()
 
 
-def test_who_waits_too_long_for_the_lock_file_is_told_so(tmp_path, monkeypatch):
-    path = str(tmp_path / "ledger.db")
-    ledger, other = opened(path), LockFile(path)
+def test_who_waits_too_long_for_the_lock_file_is_told_so(path, ledger, monkeypatch):
+    other = LockFile(path)
     monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
     other.acquire(exclusive=True, patience=1)
     with pytest.raises(LedgerUnavailableError, match="locked"):
@@ -200,9 +199,8 @@ def test_who_waits_too_long_for_the_lock_file_is_told_so(tmp_path, monkeypatch):
     assert ledger.charge("k", lambda state: {}).seq == 1
 
 
-def test_readers_do_not_wait_for_each_other(tmp_path):
-    path = str(tmp_path / "ledger.db")
-    ledger, other = opened(path), LockFile(path)
+def test_readers_do_not_wait_for_each_other(path, ledger):
+    other = LockFile(path)
     other.acquire(exclusive=False, patience=1)
     assert ledger.read(count) == 0
     other.release()
@@ -219,9 +217,7 @@ def test_all_paths_to_a_file_share_its_lock(tmp_path):
     assert not (tmp_path / "also.db-lock").exists()
 
 
-def test_a_link_in_the_place_of_the_lock_file_is_not_followed(tmp_path):
-    path = str(tmp_path / "ledger.db")
-    ledger = opened(path)
+def test_a_link_in_the_place_of_the_lock_file_is_not_followed(path, ledger, tmp_path):
     os.unlink(path + "-lock")
     os.symlink(tmp_path / "elsewhere", path + "-lock")
     with pytest.raises(LedgerUnavailableError):
@@ -229,9 +225,7 @@ def test_a_link_in_the_place_of_the_lock_file_is_not_followed(tmp_path):
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_the_lock_file_is_for_those_who_may_use_the_ledger(tmp_path):
-    path = str(tmp_path / "ledger.db")
-    ledger = opened(path)
+def test_the_lock_file_is_for_those_who_may_use_the_ledger(path, ledger):
     assert os.stat(path + "-lock").st_mode == os.stat(path).st_mode
     os.chmod(path, 0o664)
     os.unlink(path + "-lock")
@@ -239,9 +233,8 @@ def test_the_lock_file_is_for_those_who_may_use_the_ledger(tmp_path):
     assert os.stat(path + "-lock").st_mode & 0o777 == 0o664
 
 
-def test_a_child_of_a_charge_neither_keeps_nor_frees_its_parents_lock(tmp_path):
-    path = str(tmp_path / "ledger.db")
-    ledger, other = opened(path), LockFile(path)
+def test_a_child_of_a_charge_neither_keeps_nor_frees_its_parents_lock(path, ledger):
+    other = LockFile(path)
     children = []
 
     def decide(state):
@@ -262,8 +255,7 @@ def test_a_child_of_a_charge_neither_keeps_nor_frees_its_parents_lock(tmp_path):
         os.waitpid(children[0], 0)
 
 
-def test_looking_at_a_ledger_makes_no_lock_file(tmp_path):
-    path = str(tmp_path / "ledger.db")
+def test_looking_at_a_ledger_makes_no_lock_file(path):
     opened(path).charge("k", lambda state: {})
     os.rename(path, path + ".copy")
     assert open_existing_ledger(path + ".copy", Tally).read(count) == 1

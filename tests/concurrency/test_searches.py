@@ -2,11 +2,7 @@
 
 import copy
 import math
-import os
 import pickle
-import subprocess
-import sys
-import threading
 
 import joblib
 import numpy as np
@@ -16,21 +12,21 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 
 from sklearn_ada import ReusableHoldoutCV
-from tests.concurrency.searching import SCORERS, X, Y, holdout_at, rows, search_with
+from tests.concurrency.searching import (
+    SCORERS,
+    X,
+    Y,
+    asked_and_paid,
+    holdout_at,
+    questions,
+    rows,
+    search_with,
+)
+from tests.support.processes import interpreter, together
 
 pytestmark = pytest.mark.thorough
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BACKENDS = ["loky", "threading", "multiprocessing"]
-
-
-def questions(holdout):
-    """Return every question's key with the value that was answered."""
-    return {
-        record.key: record.body["outcome"]["value"]
-        for record in holdout.ledger.records()
-        if record.body.get("kind") == "answer"
-    }
 
 
 @pytest.fixture(params=SCORERS)
@@ -48,12 +44,9 @@ def test_two_workers_ask_and_pay_what_one_does(tmp_path, kind):
     for n_jobs in (1, 2):
         holdout = holdout_at(tmp_path / f"{n_jobs}.db", random_state=0)
         search = search_with(SCORERS[kind](holdout), n_jobs=n_jobs).fit(X, Y)
-        found.append((questions(holdout), holdout.report().nats, search.cv_results_["mean_test_score"]))
-    one, two = found
-    assert len(one[0]) == 7
-    assert one[0] == two[0]
-    assert one[1] == pytest.approx(two[1], rel=1e-9)
-    np.testing.assert_array_equal(one[2], two[2])
+        found.append(asked_and_paid(search))
+    assert len(found[0][0]) == 7
+    assert found[1] == found[0]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -109,13 +102,7 @@ def test_a_second_interpreter_charges_the_same_ledger(holdout, kind, tmp_path):
     search = search_with(SCORERS[kind](holdout)).fit(X, Y)
     before = questions(holdout)
     (tmp_path / "search.pickle").write_bytes(pickle.dumps(search))
-    done = subprocess.run(
-        [sys.executable, "-c", SECOND, tmp_path / "search.pickle"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = interpreter(SECOND, tmp_path / "search.pickle")
     after = questions(holdout)
     assert done.stdout.split() == [str(len(before) + 1), "0"]
     assert len(after) == len(before) + 1
@@ -153,11 +140,7 @@ def test_nested_searches_in_workers_charge_one_ledger(holdout):
 
 def test_searches_in_two_threads_share_the_count(holdout):
     searches = [search_with(SCORERS["thresholdout"](holdout), leaves=range(2 + k, 8 + k)) for k in (0, 3)]
-    threads = [threading.Thread(target=search.fit, args=(X, Y)) for search in searches]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(*(lambda search=search: search.fit(X, Y) for search in searches))
     assert holdout.report().asked["check"] == len(range(2, 11))
 
 

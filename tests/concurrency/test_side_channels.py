@@ -3,9 +3,6 @@
 import glob
 import os
 import stat
-import subprocess
-import sys
-import textwrap
 import threading
 
 import joblib
@@ -16,8 +13,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, ThresholdoutScorer
-from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
+from sklearn_ada.testing import Tally
+from tests.support.processes import interpreter
 
 MARKER = 987654.125
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
@@ -164,7 +162,6 @@ def test_a_model_that_ends_its_process_leaves_no_record_and_no_lock(holdout, dat
     holdout.certify(Model(lambda X: os._exit(7)).fit(*data), scoring="accuracy")
     """
     path = tmp_path / "digits.db"
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(path)], timeout=120)
-    assert done.returncode == 7
-    assert len(list(open_existing_ledger(path, State).records())) == 1
+    assert interpreter(code, path, check=False).returncode == 7
+    assert len(list(open_existing_ledger(path, Tally).records())) == 1
     assert holdout.certify(Model().fit(*data), scoring="accuracy").answered

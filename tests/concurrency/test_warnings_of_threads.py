@@ -6,9 +6,7 @@ import logging
 import math
 import multiprocessing
 import os
-import subprocess
 import sys
-import textwrap
 import threading
 import time
 import warnings
@@ -21,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_ada import Holdout, _notices
 from sklearn_ada.accounting import FAILURES
+from tests.support.processes import interpreter, together
 
 MARKER = "987654"
 N_ROWS = 60
@@ -101,23 +100,14 @@ def shown():
 
 
 def ask_at_once(holdout, ways, n_threads, n_asks):
-    """Ask about as many models from several threads; return the errors."""
-    errors = []
+    """Ask about as many models from several threads."""
 
     def ask(who):
-        try:
-            for number in range(n_asks):
-                way = ways[(who + number) % len(ways)]
-                holdout.certify(Warns(way, who * n_asks + number), scoring="accuracy")
-        except Exception as error:
-            errors.append(error)
+        for number in range(n_asks):
+            way = ways[(who + number) % len(ways)]
+            holdout.certify(Warns(way, who * n_asks + number), scoring="accuracy")
 
-    threads = [threading.Thread(target=ask, args=(who,)) for who in range(n_threads)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return errors
+    together(*(lambda who=who: ask(who) for who in range(n_threads)))
 
 
 @contextlib.contextmanager
@@ -137,7 +127,7 @@ def same_process_state():
 @pytest.mark.parametrize("way", [directly, in_threads, in_threads_of_joblib], ids=lambda way: way.__name__)
 def test_threads_that_ask_at_once_show_no_row_and_leave_the_process_as_it_was(holdout, shown, way):
     with same_process_state():
-        assert not ask_at_once(holdout, [way], n_threads=4, n_asks=75)
+        ask_at_once(holdout, [way], n_threads=4, n_asks=75)
     assert shown == []
     assert holdout.report().asked["certify"] == 300
     warnings.warn("heard", UserWarning, stacklevel=1)
@@ -147,7 +137,7 @@ def test_threads_that_ask_at_once_show_no_row_and_leave_the_process_as_it_was(ho
 def test_models_that_use_scikit_learn_s_threads_show_no_row(holdout, shown):
     """Its workers set the filters of the process themselves: the list may be a copy, but an equal one."""
     before = list(warnings.filters)
-    assert not ask_at_once(holdout, WAYS, n_threads=4, n_asks=40)
+    ask_at_once(holdout, WAYS, n_threads=4, n_asks=40)
     assert not [text for text in shown if MARKER in text]
     assert list(map(str, warnings.filters)) == list(map(str, before))
 
@@ -193,9 +183,7 @@ def test_threads_that_started_during_a_look_and_ask_themselves_are_heard(holdout
         other.certify(Warns(directly), scoring="accuracy")
         warnings.warn("heard", UserWarning, stacklevel=1)
 
-    asking = threading.Thread(target=ask)
-    asking.start()
-    asking.join()
+    together(ask)
     over.set()
     slow.join()
     assert shown == ["heard"]
@@ -317,9 +305,7 @@ def test_a_child_that_was_forked_while_another_thread_looked_is_heard(holdout):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             warnings.warn("heard", UserWarning, stacklevel=1)
-            thread = threading.Thread(target=warnings.warn, args=("of a thread",))
-            thread.start()
-            thread.join()
+            together(lambda: warnings.warn("of a thread", stacklevel=1))
         connection.send(([str(each.message) for each in caught], warnings._showwarnmsg.__name__))
 
     thread = threading.Thread(target=lambda: holdout.certify(Warns(look_long), scoring="accuracy"))
@@ -340,7 +326,7 @@ _PROGRAM = """
 import sys, warnings
 from tests.concurrency.test_warnings_of_threads import *
 shown_first = warnings._showwarnmsg, warnings.showwarning, list(warnings.filters)
-assert not ask_at_once(marked_holdout(), [directly, in_threads], n_threads=4, n_asks=75)
+ask_at_once(marked_holdout(), [directly, in_threads], n_threads=4, n_asks=75)
 assert shown_first == (warnings._showwarnmsg, warnings.showwarning, list(warnings.filters))
 warnings.warn("afterwards")
 """
@@ -348,10 +334,7 @@ warnings.warn("afterwards")
 
 @pytest.mark.thorough
 def test_a_program_s_standard_error_shows_no_row_and_afterwards_its_own_warnings():
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(_PROGRAM)], capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
+    done = interpreter(_PROGRAM)
     assert MARKER not in done.stderr
     assert done.stderr.count("UserWarning") == 1
     assert "afterwards" in done.stderr
@@ -402,17 +385,10 @@ def test_a_category_with_words_of_its_own_leaves_no_text_behind(holdout, action)
 def test_a_block_of_a_thread_that_is_gone_mutes_nobody(holdout, shown):
     """It can be left behind by an error that comes from outside at any time."""
 
-    def begin():
-        _notices._blocks.begin(left, None)
-
     left = object()
-    thread = threading.Thread(target=begin)
-    thread.start()
-    thread.join()
+    together(lambda: _notices._blocks.begin(left, None))
     try:
-        later = threading.Thread(target=lambda: warnings.warn("heard", UserWarning, stacklevel=1))
-        later.start()
-        later.join()
+        together(lambda: warnings.warn("heard", UserWarning, stacklevel=1))
     finally:
         _notices._blocks.end(left)
     assert "heard" in str(shown)

@@ -31,12 +31,12 @@ def opened(path, start=genesis):
     return SQLiteLedger.create_or_open(path, start, Tally, SECRET)
 
 
-@functools.cache
 def charge(ledger):
     """Ask one question more."""
     return ledger.charge("new", lambda state: {"before": count(state)})
 
 
+@functools.cache
 def content(size=SIZE, start=genesis):
     """The bytes of the file of a ledger with so many records."""
     with tempfile.TemporaryDirectory() as folder:

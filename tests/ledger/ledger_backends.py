@@ -6,21 +6,13 @@ import uuid
 
 from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, SQLLedger
 from sklearn_ada.ledger import memory as _memory
+from sklearn_ada.testing import Tally
 
+__all__ = [
+    *("FINGERPRINT", "Genesis", "MemoryBackend", "PostgreSQLBackend", "SQLiteBackend", "Tally"),
+    *("backend_of", "count", "fill", "pickled"),
+]
 FINGERPRINT = "0123456789abcdef" * 4
-
-
-class Tally:
-    """A state that keeps every body it was given."""
-
-    def __init__(self, genesis):
-        self.genesis = genesis
-        self.bodies = []
-
-    def advance(self, body):
-        if body.get("unreadable"):
-            raise KeyError("a record that this state does not know")
-        self.bodies.append(body)
 
 
 def count(state):
@@ -120,3 +112,12 @@ def fill(ledger, size=4):
         body = {"number": number, "subject": f"s{number}"}
         ledger.charge(f"k{number}", lambda state, body=body: body)
     return ledger
+
+
+def backend_of(request):
+    """Return the backend of a test by the name that is its fixture's parameter."""
+    if request.param == "sqlite":
+        return SQLiteBackend(str(request.getfixturevalue("tmp_path")))
+    if request.param == "memory":
+        return MemoryBackend()
+    return PostgreSQLBackend(request.getfixturevalue("postgresql"))

@@ -1,8 +1,6 @@
 """A database that cannot be used: refusal with the reason, nothing charged twice, the answer later."""
 
 import contextlib
-import subprocess
-import sys
 import uuid
 
 import pytest
@@ -13,10 +11,10 @@ sa = pytest.importorskip("sqlalchemy")
 
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError  # noqa: E402
 from sklearn_ada.ledger import open_existing_ledger, sql_session, transactions  # noqa: E402
-from tests.concurrency.test_charging_together import in_a_fork  # noqa: E402
 from tests.ledger.broken_network import Network  # noqa: E402
 from tests.ledger.ledger_backends import Genesis, PostgreSQLBackend, Tally, count, fill  # noqa: E402
 from tests.ledger.postgresql_server import PASSWORD  # noqa: E402
+from tests.support.processes import in_a_fork, interpreter  # noqa: E402
 
 
 @pytest.fixture
@@ -261,7 +259,7 @@ def test_a_fork_neither_uses_nor_closes_the_connection_of_its_parent(ledger):
         with contextlib.suppress(Exception):
             session._db.close()  # as the end of an interpreter might: the server must hear nothing of it
 
-    assert in_a_fork(child) == 0
+    assert in_a_fork(child) == "None"
     assert ledger.charge("parent", number).body == {"before": 3}
     assert session._db.exec_driver_sql("SELECT pg_backend_pid()").scalar() == before
 
@@ -298,28 +296,24 @@ def test_without_its_driver_the_extra_is_named(backend):
     assert 'pip install "sklearn-ada[sql]"' in text
 
 
-def run(script, *arguments):
-    command = [sys.executable, "-c", script, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
-
 def test_without_sqlalchemy_the_extra_is_named():
-    done = run(
+    done = interpreter(
         "import sys; sys.modules['sqlalchemy'] = None\n"
         "import numpy as np\n"
         "from sklearn_ada import Holdout\n"
-        "Holdout(np.zeros((9, 1)), np.arange(9) % 2, ledger='postgresql://host/db')\n"
+        "Holdout(np.zeros((9, 1)), np.arange(9) % 2, ledger='postgresql://host/db')\n",
+        check=False,
     )
     assert "LedgerUnavailableError" in done.stderr
     assert 'pip install "sklearn-ada[sql]"' in done.stderr
 
 
 def test_sqlalchemy_is_not_imported_for_a_file(tmp_path):
-    done = run(
+    done = interpreter(
         "import sys, numpy as np\n"
         "from sklearn_ada import Holdout\n"
         "Holdout(np.zeros((9, 1)), np.arange(9) % 2, ledger=sys.argv[1]).report()\n"
         "print([name for name in sys.modules if name.startswith(('sqlalchemy', 'psycopg'))])\n",
-        str(tmp_path / "ledger.db"),
+        tmp_path / "ledger.db",
     )
-    assert done.stdout.strip() == "[]", done.stderr
+    assert done.stdout.strip() == "[]"

@@ -1,4 +1,4 @@
-"""What is noticed when, as the table of docs/ledger.rst says, for kinds of edits that no other test has.
+"""What is noticed when, as the table of docs/ledger.rst says, for each kind of edit of a file.
 
 An edit is looked for by four: who opens the ledger next, who has it open and charges, ``ledger verify``, and
 who kept a head of it.
@@ -13,7 +13,7 @@ from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.ledger import canonical_json, chain_hash, open_existing_ledger
 from tests.ledger.damages import FEW as SIZE
 from tests.ledger.damages import charge, forget, forget_connections, opened, overwrite, read, run
-from tests.ledger.ledger_backends import Tally
+from tests.ledger.ledger_backends import Tally, pickled
 
 ALL = {"open", "charge", "verify", "head"}
 WHO_KNEW_MORE = {"charge", "head"}
@@ -104,7 +104,49 @@ DROP TABLE old;
 CREATE INDEX by_subject ON records (subject) WHERE subject IS NOT NULL;
 """
 AN_OTHER = {"number": 7, "subject": "s2"}
+SWAPPED = (
+    "UPDATE records SET seq = seq + 100 WHERE seq IN (2, 3)",
+    "UPDATE records SET seq = CASE seq WHEN 102 THEN 3 ELSE 2 END WHERE seq > 100",
+)
+CLOSED_UP = (
+    "DELETE FROM records WHERE seq = 2",
+    "UPDATE records SET seq = seq - 1 WHERE seq > 2",
+    f"UPDATE head SET count = {SIZE}",
+)
+SWALLOWS = "CREATE TRIGGER t BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END"
+FORGETS = "CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records WHERE seq = 1; END"
+OF_STATEMENTS = {
+    "a body": ["UPDATE records SET body = replace(body, ':2,', ':7,') WHERE seq = 2"],
+    "the last body": [f"""UPDATE records SET body = '{{"number":0}}' WHERE seq = {SIZE}"""],
+    "a body that is no JSON": ["UPDATE records SET body = '{' WHERE seq = 2"],
+    "a body that is no object": ["UPDATE records SET body = '[]' WHERE seq = 2"],
+    "the body of the genesis": ["UPDATE records SET body = '{}' WHERE seq = 0"],
+    "a key": ["UPDATE records SET key = 'other' WHERE seq = 2"],
+    "a key removed": ["UPDATE records SET key = NULL WHERE seq = 2"],
+    "a subject": ["UPDATE records SET subject = 'other' WHERE seq = 2"],
+    "a subject removed": ["UPDATE records SET subject = NULL WHERE seq = 2"],
+    "a hash": ["UPDATE records SET hash = 'ff' WHERE seq = 2"],
+    "a record deleted": ["DELETE FROM records WHERE seq = 2"],
+    "the first record deleted": ["DELETE FROM records WHERE seq = 1"],
+    "the last record deleted": [f"DELETE FROM records WHERE seq = {SIZE}"],
+    "the genesis deleted": ["DELETE FROM records WHERE seq = 0"],
+    "a record deleted and numbers closed up": CLOSED_UP,
+    "records swapped": SWAPPED,
+    "records moved before the genesis": ["UPDATE records SET seq = -seq WHERE seq IN (2, 3)"],
+    "a record added": [f"INSERT INTO records VALUES ({SIZE + 1}, 'k', NULL, '{{}}', 'ff')"],
+    "the head's count": ["UPDATE head SET count = count - 1"],
+    "the head's hash": ["UPDATE head SET hash = 'ff'"],
+    "the head deleted": ["DELETE FROM head"],
+    "the table of heads lost": ["DROP TABLE head"],
+    "the table of records lost": ["DROP TABLE records"],
+    "the index dropped": ["DROP INDEX by_subject"],
+    "a table added": ["CREATE TABLE notes (x)"],
+    "a view added": ["CREATE VIEW seen AS SELECT * FROM records"],
+    "a trigger that swallows": [SWALLOWS],
+    "a trigger that forgets": [FORGETS],
+}
 KINDS = {
+    **{name: (sql(*statements), ALL) for name, statements in OF_STATEMENTS.items()},
     # of a record
     "spaces in a body": (sql("UPDATE records SET body = replace(body, ',', ', ') WHERE seq = 2"), ALL),
     "fields of a body in another order": (
@@ -169,6 +211,9 @@ KINDS = {
     "the head's count a fraction": (sql("UPDATE head SET count = 5.5"), ALL),
     "the secret as text": (sql("UPDATE secret SET value = CAST(value AS TEXT)"), {"open", "verify"}),
     "the secret emptied": (sql("UPDATE secret SET value = x''"), {"open", "verify"}),
+    "the secret deleted": (sql("DELETE FROM secret"), {"open", "verify"}),
+    "the table of the secret lost": (sql("DROP TABLE secret"), ALL),
+    "the mark of a ledger": (sql("PRAGMA application_id = 1"), {"open", "verify", "head"}),
     # of the tables
     "a column added": (sql("ALTER TABLE records ADD COLUMN note TEXT"), ALL),
     "a column renamed": (sql("ALTER TABLE records RENAME COLUMN subject TO topic"), ALL),
@@ -210,22 +255,24 @@ HARMLESS = {
 }
 
 
-def verified(path):
-    open_existing_ledger(path, Tally).verify()
+LOOKS = {
+    "open": lambda path, ledger, head: opened(path),
+    "charge": lambda path, ledger, head: charge(ledger),
+    "verify": lambda path, ledger, head: open_existing_ledger(path, Tally).verify(),
+    "head": lambda path, ledger, head: open_existing_ledger(path, Tally, replay=False).check_head(head),
+}
+OTHER_LOOKS = {  # of what everybody notices
+    "charge again": lambda path, ledger, head: ledger.charge("k2", dict),
+    "records": lambda path, ledger, head: list(ledger.records()),
+    "charge elsewhere": lambda path, ledger, head: (forget_connections(), charge(pickled(ledger))),
+}
 
 
 def is_noticed(by, path, ledger, head):
-    if by != "charge":
+    if by in ("open", "verify", "head"):
         forget()
     try:
-        if by == "open":
-            opened(path)
-        elif by == "charge":
-            charge(ledger)
-        elif by == "verify":
-            verified(path)
-        else:
-            open_existing_ledger(path, Tally, replay=False).check_head(head)
+        {**LOOKS, **OTHER_LOOKS}[by](path, ledger, head)
     except LedgerError:
         return True
     return False
@@ -242,6 +289,13 @@ def test_an_edit_is_noticed_by_those_of_whom_the_page_says_so(path, ledger, kind
     head = ledger.head()
     edit(path)
     assert is_noticed(by, path, ledger, head) == (by in noticed_by)
+
+
+@pytest.mark.parametrize("by", OTHER_LOOKS)
+@pytest.mark.parametrize("kind", [kind for kind, (_, noticed_by) in KINDS.items() if noticed_by == ALL])
+def test_what_everybody_notices_is_refused_however_often_it_is_asked(path, ledger, kind, by):
+    KINDS[kind][0](path)
+    assert [is_noticed(by, path, ledger, "") for _ in range(2)] == [True, True]
 
 
 @pytest.mark.parametrize("by", sorted(ALL))

@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.ledger import SQLiteLedger
-from sklearn_ada.ledger.sqlite import SQLiteFile
 from tests.ledger.ledger_backends import Genesis, Tally
 
 ROWS = np.random.default_rng(0).normal(size=(400, 2))
@@ -45,14 +44,15 @@ def test_a_search_reads_few_of_three_thousand_records(ask, tmp_path, monkeypatch
     ledger._connection()._db.execute("PRAGMA synchronous = OFF")
     for _ in range(3000):
         ledger.charge(None, lambda state: body)
-    read, page = [], SQLiteFile.page
+    file = type(ledger._connection())
+    read, page = [], file.page
 
     def counted(self, first, last):
         rows = page(self, first, last)
         read.extend(row.seq for row in rows)
         return rows
 
-    monkeypatch.setattr(SQLiteFile, "page", counted)
+    monkeypatch.setattr(file, "page", counted)
     other = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [6, 7], "max_features": [2]})
     search = ReusableHoldoutCV(other, ask=ask, ledger=path).fit(ROWS, LABELS)
     assert all(answer.answered for answer in search.answers_)

@@ -2,27 +2,18 @@
 
 import os
 import shutil
-import threading
 
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.ledger import transactions
-from tests.ledger.ledger_backends import MemoryBackend, PostgreSQLBackend, SQLiteBackend, count, fill
+from tests.ledger.ledger_backends import SQLiteBackend, backend_of, count, fill
+from tests.support.processes import together
 
 pytestmark = pytest.mark.thorough
 
 MOST, MANY = 3, 12
-BACKENDS = {
-    "sqlite": lambda request: SQLiteBackend(str(request.getfixturevalue("tmp_path"))),
-    "memory": lambda request: MemoryBackend(),
-    "postgresql": lambda request: PostgreSQLBackend(request.getfixturevalue("postgresql")),
-}
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request):
-    return BACKENDS[request.param](request)
+backend = pytest.fixture(params=["sqlite", "memory", "postgresql"])(backend_of)
 
 
 @pytest.fixture(autouse=True)
@@ -83,21 +74,12 @@ def test_one_that_is_being_charged_is_not_closed(backend):
 
 def test_threads_take_turns(backend):
     ledgers = many(backend)
-    failures = []
 
     def work(who):
-        try:
-            for ledger in ledgers:
-                ledger.charge(who, lambda state: {})
-        except Exception as error:
-            failures.append(error)
+        for ledger in ledgers:
+            ledger.charge(who, lambda state: {})
 
-    threads = [threading.Thread(target=work, args=(who,)) for who in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    together(*(lambda who=who: work(who) for who in "abcd"))
     assert [ledger.read(count) for ledger in ledgers] == [6] * MANY
 
 

@@ -1,7 +1,5 @@
 """The ledger in memory: one process, its threads, and nobody else."""
 
-import copy
-import os
 import pickle
 
 import joblib
@@ -15,6 +13,7 @@ from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
 from tests.concurrency.searching import SCORERS, X, Y, rows, search_with
 from tests.ledger.fitted_models import Constant
 from tests.ledger.ledger_backends import MemoryBackend, fill
+from tests.support.processes import in_a_fork
 
 ROWS = np.arange(200.0).reshape(100, 2)
 LABELS = np.arange(100) % 2
@@ -26,36 +25,9 @@ def ledger():
     return fill(backend.open(backend.address()), 2)
 
 
-def constant():
-    return Constant(0).fit(ROWS, LABELS)
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_a_copy_within_the_process_is_the_same_ledger(ledger, copied):
-    assert copied(ledger) is ledger
-
-
 def test_it_refuses_to_be_pickled_and_says_what_works(ledger):
     with pytest.raises(LedgerUnavailableError, match=r"ledger='holdout\.db'"):
         pickle.dumps(ledger)
-
-
-def in_a_fork(task):
-    """Return what ``task`` raised in a child, as text."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            task()
-            message = "nothing was raised"
-        except BaseException as error:
-            message = f"{type(error).__name__}: {error}"
-        os.write(write, message.encode())
-        os._exit(0)
-    os.waitpid(child, 0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        return pipe.read()
 
 
 @pytest.mark.parametrize(
@@ -81,20 +53,12 @@ def test_a_forked_child_cannot_begin_it_again():
 
 
 def test_a_forked_child_may_have_a_ledger_of_its_own():
-    assert in_a_fork(lambda: Holdout(ROWS + 2, LABELS, ledger=":memory:")) == "nothing was raised"
+    assert in_a_fork(lambda: Holdout(ROWS + 2, LABELS, ledger=":memory:").n_rows) == "100"
 
 
-def test_the_same_data_go_on_paying_and_other_data_do_not():
-    Holdout(ROWS + 3, LABELS, ledger=":memory:").certify(constant(), scoring="accuracy")
-    again = Holdout(ROWS + 3, LABELS, ledger=":memory:")
-    assert again.certify(constant(), scoring="accuracy").repeated
+def test_other_data_do_not_go_on_paying():
+    Holdout(ROWS + 3, LABELS, ledger=":memory:").certify(Constant(0).fit(ROWS, LABELS), scoring="accuracy")
     assert Holdout(ROWS + 3, 1 - LABELS, ledger=":memory:").report().asked["certify"] == 0
-
-
-def test_another_policy_gets_no_second_budget():
-    Holdout(ROWS + 5, LABELS, ledger=":memory:", tolerance=0.4)
-    with pytest.raises(LedgerMismatchError, match="tolerance"):
-        Holdout(ROWS + 5, LABELS, ledger=":memory:", tolerance=0.5)
 
 
 def test_another_split_of_the_data_gets_no_second_budget():

@@ -2,13 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
-from sklearn_ada._notices import VARIABLE
+from tests.support.processes import SESSION, interpreter
 
 SEARCHES = """
     import joblib, multiprocessing, warnings
@@ -43,15 +41,7 @@ def run(tmp_path, how, before="", session=None):
     """Return what a script prints in an interpreter that began its own session."""
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SEARCHES).format(before=before, run=how))
-    environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
-    environment["TMPDIR"] = str(tmp_path)
-    if session is not None:
-        environment[VARIABLE] = session
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=300, env=environment
-    )
-    assert done.returncode == 0, done.stderr
+    done = interpreter(script, TMPDIR=tmp_path, **{SESSION: session})
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -119,9 +109,7 @@ def test_what_sklearn_ada_has_not_set_is_refused(value, tmp_path):
 
 
 def test_a_session_whose_interpreter_has_ended_is_not_begun_again(tmp_path):
-    ended = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
-    )
+    ended = interpreter("import os; print(os.getpid())")
     session = str(tmp_path / f"sklearn_ada_{ended.stdout.strip()}_{16 * 'd'}")
     (told,) = run(tmp_path, "[search(1)]", session=session)
     assert "has ended" in told
@@ -163,11 +151,7 @@ def test_children_of_a_worker_that_knows_no_session_refuse_too(start, tmp_path):
     """
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(code))
-    environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, str(script)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = interpreter(script)
     assert "import sklearn_ada before the workers" in done.stdout
 
 
@@ -183,9 +167,7 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 """
-    environment = {k: v for k, v in os.environ.items() if k != VARIABLE}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = interpreter(code)
     assert done.stdout.splitlines()[0] == "2"
     assert "LedgerUnavailableError" in done.stdout
     assert "Set TMPDIR" in done.stdout

@@ -1,18 +1,15 @@
 """Ledgers without a path: one for the same data in a session, gone with the interpreter that began it."""
 
 import os
-import subprocess
-import sys
-import textwrap
 
 import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada._notices import VARIABLE
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
 from sklearn_ada.ledger import temporary_ledger_path
 from tests.ledger.fitted_models import Constant
+from tests.support.processes import interpreter
 
 ROWS = np.arange(200.0).reshape(100, 2)
 LABELS = np.arange(100) % 2
@@ -22,11 +19,14 @@ def constant():
     return Constant(0).fit(ROWS, LABELS)
 
 
-def test_the_same_data_have_the_same_ledger():
-    Holdout(ROWS + 1, LABELS).certify(constant(), scoring="accuracy")
-    again = Holdout(ROWS + 1, LABELS)
+@pytest.mark.parametrize("ledger", [None, ":memory:"])
+def test_the_same_data_have_the_same_ledger_and_no_second_budget(ledger):
+    Holdout(ROWS + 1, LABELS, ledger=ledger, tolerance=0.4).certify(constant(), scoring="accuracy")
+    again = Holdout(ROWS + 1, LABELS, ledger=ledger, tolerance=0.4)
     assert again.report().asked["certify"] == 1
     assert again.certify(constant(), scoring="accuracy").repeated
+    with pytest.raises(LedgerMismatchError, match="tolerance"):
+        Holdout(ROWS + 1, LABELS, ledger=ledger, tolerance=0.5)
 
 
 def test_equal_data_in_another_container_have_the_same_ledger():
@@ -40,38 +40,17 @@ def test_rows_are_known_by_their_labels():
     assert Holdout(ROWS, 1 - LABELS).ledger.path != first.ledger.path
 
 
-def test_another_policy_gets_no_second_budget():
-    Holdout(ROWS + 3, LABELS, tolerance=0.4)
-    with pytest.raises(LedgerMismatchError, match="tolerance"):
-        Holdout(ROWS + 3, LABELS, tolerance=0.5)
-
-
-def test_a_ledger_that_vanished_is_not_begun_anew():
+@pytest.mark.parametrize("second", [False, True])
+def test_a_ledger_that_vanished_is_not_begun_anew(second):
     holdout = Holdout(ROWS + 4, LABELS)
     holdout.certify(constant(), scoring="accuracy")
     os.unlink(holdout.ledger.path)
     with pytest.raises(LedgerUnavailableError):
-        holdout.certify(constant(), scoring="accuracy")
-
-
-def test_a_ledger_that_vanished_is_not_begun_anew_by_a_second_holdout():
-    holdout = Holdout(ROWS + 5, LABELS)
-    holdout.certify(constant(), scoring="accuracy")
-    os.unlink(holdout.ledger.path)
-    with pytest.raises(LedgerUnavailableError):
-        Holdout(ROWS + 5, LABELS)
-
-
-def run(script, **kwargs):
-    """Run a script in an interpreter that begins a session of its own."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    own = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, env=own, **kwargs)
+        (Holdout(ROWS + 4, LABELS) if second else holdout).certify(constant(), scoring="accuracy")
 
 
 def test_the_folder_is_gone_after_the_process_but_not_after_its_forks():
-    done = run(
+    done = interpreter(
         """
         import os, sys
         from sklearn_ada.ledger import temporary_ledger_path
@@ -85,19 +64,19 @@ def test_the_folder_is_gone_after_the_process_but_not_after_its_forks():
         print(path, os.path.exists(path))
         """
     )
-    assert done.returncode == 0, done.stderr
     path, there_after_the_fork = done.stdout.split()
     assert there_after_the_fork == "True"
     assert not os.path.exists(os.path.dirname(path))
 
 
 def test_an_uncaught_error_does_not_leave_the_folder_behind():
-    done = run(
+    done = interpreter(
         """
         from sklearn_ada.ledger import temporary_ledger_path
         print(temporary_ledger_path("data"), flush=True)
         raise SystemExit(3)
-        """
+        """,
+        check=False,
     )
     assert done.returncode == 3
     assert not os.path.exists(os.path.dirname(done.stdout.strip()))
@@ -105,7 +84,7 @@ def test_an_uncaught_error_does_not_leave_the_folder_behind():
 
 @pytest.mark.parametrize("context", ["spawn", "fork"])
 def test_a_worker_uses_the_ledgers_of_its_parent_and_leaves_them_there(context):
-    done = run(
+    done = interpreter(
         f"""
         import multiprocessing, os
         from sklearn_ada.ledger import temporary_ledger_path
@@ -119,7 +98,6 @@ def test_a_worker_uses_the_ledgers_of_its_parent_and_leaves_them_there(context):
             print(there, temporary_ledger_path("some data"))
         """
     )
-    assert done.returncode == 0, done.stderr
     there, here = done.stdout.split()
     assert there == here
     assert not os.path.exists(os.path.dirname(there))
@@ -131,7 +109,7 @@ def test_others_may_not_read_the_folder():
 
 
 def test_the_lock_file_goes_with_the_ledger():
-    done = run(
+    done = interpreter(
         """
         import os
         from sklearn_ada.ledger import SQLiteLedger, temporary_ledger_path
@@ -142,5 +120,4 @@ def test_the_lock_file_goes_with_the_ledger():
         print(path)
         """
     )
-    assert done.returncode == 0, done.stderr
     assert not os.path.exists(os.path.dirname(done.stdout.strip()))

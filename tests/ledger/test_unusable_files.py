@@ -11,11 +11,7 @@ import pytest
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.ledger import SQLiteLedger, sqlite, transactions
 from tests.ledger.ledger_backends import Genesis, Tally, count, fill
-
-
-@pytest.fixture
-def path(tmp_path):
-    return str(tmp_path / "ledger.db")
+from tests.support.processes import in_a_fork
 
 
 def opened(path):
@@ -138,25 +134,15 @@ def test_a_ledger_that_cannot_be_made_for_want_of_space_is_made_later(path):
 
 def as_nobody(task):
     """Return what ``task`` returns in a child that may not write where others own."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        try:
-            if os.getuid() == 0:
-                os.setgroups([])
-                os.setgid(65534)
-                os.setuid(65534)
-            result = task()
-        except BaseException as error:
-            result = f"test failed: {error!r}"
-        os.write(write, result.encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
-    return text
+
+    def child():
+        if os.getuid() == 0:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+        return task()
+
+    return in_a_fork(child)
 
 
 @pytest.fixture
