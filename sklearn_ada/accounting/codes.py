@@ -72,15 +72,8 @@ from sklearn_ada._validation import (
     plain,
     real,
 )
-from sklearn_ada.accounting.events import (
-    FAILURES,
-    MOST_OFFSET,
-    ComposedEvent,
-    CountSymbol,
-    Event,
-    SelfComposedEvent,
-    Symbol,
-)
+from sklearn_ada.accounting import events
+from sklearn_ada.accounting.events import FAILURES, MOST_OFFSET, CountSymbol, Event, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
 
 __all__ = [
@@ -510,9 +503,9 @@ def symbols_of(event: Event) -> tuple[Any, ...]:
     """
     if not isinstance(event, Event):
         raise bad_parameter("event", "DescriptionLength", "an event", event)
-    if isinstance(event, ComposedEvent):
+    if isinstance(event, events.ComposedEvent):
         return tuple(s for part in event.events for s in symbols_of(part))
-    if isinstance(event, SelfComposedEvent):
+    if isinstance(event, events.SelfComposedEvent):
         return symbols_of(event.event) * event.count
     symbols: tuple[Any, ...] | None = getattr(event, "symbols", None)
     if not symbols:

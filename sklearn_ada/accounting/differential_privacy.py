@@ -34,21 +34,9 @@ from scipy.special import erfcx, hyp1f1, hyp2f1, log_ndtr
 
 from sklearn_ada._solving import enclosed_root
 from sklearn_ada._validation import bad_parameter, check_real, checked, checked_fields, plain
+from sklearn_ada.accounting import events
 from sklearn_ada.accounting.composition import EpsilonDelta, exp_upward, smallest_epsilon
-from sklearn_ada.accounting.events import (
-    ApproximateDPEvent,
-    CodedRelease,
-    ComposedEvent,
-    CountRelease,
-    CoveredRelease,
-    Event,
-    ExponentialMechanismEvent,
-    GaussianEvent,
-    LaplaceEvent,
-    SelfComposedEvent,
-    ThresholdoutEvent,
-    WithEpsilon,
-)
+from sklearn_ada.accounting.events import Event
 from sklearn_ada.exceptions import UnsupportedEventError
 
 __all__ = [
@@ -143,12 +131,12 @@ def approximate_dp_cost(event: Event) -> EpsilonDelta:
     owner = "approximate_dp_cost"
 
     def epsilon_of(part: Event) -> float:
-        if isinstance(part, ApproximateDPEvent):
+        if isinstance(part, events.ApproximateDPEvent):
             return check_real(part.epsilon, "epsilon", part.type_name, low=0.0, closed="low")
         return _epsilon(part, owner)
 
     def delta_of(part: Event) -> float:
-        if isinstance(part, ApproximateDPEvent):
+        if isinstance(part, events.ApproximateDPEvent):
             return check_real(part.delta, "delta", part.type_name, low=0.0, high=1.0, closed="low")
         return 0.0
 
@@ -225,11 +213,11 @@ def gaussian_mu(event: Event) -> float:
 
 def _epsilon(event: Event, owner: str) -> float:
     match event:
-        case WithEpsilon():
+        case events.WithEpsilon():
             return check_real(event.epsilon, "epsilon", event.type_name, low=0.0)
-        case ThresholdoutEvent():
+        case events.ThresholdoutEvent():
             return thresholdout_epsilon(event.scaled_epsilon, event.max_hits)
-        case GaussianEvent():
+        case events.GaussianEvent():
             raise _unsupported(event, owner, "Gaussian noise has no largest privacy loss")
         case _:
             raise _unsupported(event, owner)
@@ -237,25 +225,25 @@ def _epsilon(event: Event, owner: str) -> float:
 
 def _rho(event: Event) -> float:
     match event:
-        case LaplaceEvent():
+        case events.LaplaceEvent():
             return laplace_zcdp(event.epsilon)
-        case ExponentialMechanismEvent():
+        case events.ExponentialMechanismEvent():
             return exponential_mechanism_zcdp(event.epsilon)
         # Permute-and-flip is no bounded-range mechanism: on two candidates its loss is (epsilon,
         # -ln(2 - exp(-epsilon))), so for small epsilon it costs what randomised response costs.
         # AboveThreshold costs its epsilon once its noise is drawn, even if nothing was above.
-        case WithEpsilon():
+        case events.WithEpsilon():
             return pure_dp_zcdp(event.epsilon)
-        case GaussianEvent():
+        case events.GaussianEvent():
             return gaussian_zcdp(event.noise_multiplier)
-        case ThresholdoutEvent():
+        case events.ThresholdoutEvent():
             return thresholdout_zcdp(event.scaled_epsilon, event.max_hits)
         case _:
             raise _unsupported(event, "zcdp_cost")
 
 
 def _mu_squared(event: Event) -> float:
-    if isinstance(event, GaussianEvent):
+    if isinstance(event, events.GaussianEvent):
         sigma = check_real(event.noise_multiplier, "noise_multiplier", event.type_name, low=0.0)
         return 1.0 / sigma / sigma
     raise _unsupported(event, "gaussian_mu", "only Gaussian noise has an exact mu")
@@ -271,11 +259,11 @@ def _total_price(event: Event, price: Callable[[Event], float], owner: str) -> f
         raise bad_parameter("event", owner, "an event", event)
     try:
         match event:
-            case ComposedEvent(events=events):
-                cost = math.fsum(_total_price(e, price, owner) for e in events)
-            case SelfComposedEvent(event=repeated, count=count):
+            case events.ComposedEvent(events=parts):
+                cost = math.fsum(_total_price(part, price, owner) for part in parts)
+            case events.SelfComposedEvent(event=repeated, count=count):
                 cost = count * _total_price(repeated, price, owner)
-            case CoveredRelease():
+            case events.CoveredRelease():
                 cost = 0.0  # an event recorded earlier has paid for it
             case _:
                 cost = price(event)
@@ -288,9 +276,9 @@ def _total_price(event: Event, price: Callable[[Event], float], owner: str) -> f
 
 def _unsupported(event: Event, owner: str, why: str = "") -> UnsupportedEventError:
     """Return the error that says that an event has no price in this currency."""
-    if not why and isinstance(event, ApproximateDPEvent):
+    if not why and isinstance(event, events.ApproximateDPEvent):
         why = "it may fail outright with probability delta"
-    elif not why and isinstance(event, CodedRelease | CountRelease):
+    elif not why and isinstance(event, events.CodedRelease | events.CountRelease):
         why = "its symbols carry no noise"
     reason = why or "no theorem about it is known here"
     return UnsupportedEventError(f"{owner} has no price for {event.type_name}: {reason}.")

@@ -118,17 +118,8 @@ MOST_OFFSET = 10**15
 """No symbol is further from what is expected: beyond, offsets and their prices lose digits."""
 
 STREAMS = (
-    "cells",
-    "lattice",
-    "grid",
-    "spread",
-    "count",
-    "index",
-    "overlap",
-    "confirmation",
-    "version",
-    "which",
-    "relabelled",
+    *("cells", "lattice", "grid", "spread", "count", "index"),
+    *("overlap", "confirmation", "version", "which", "relabelled"),
 )
 
 COUNT_STREAMS = ("winner", "candidate", "unsealed")

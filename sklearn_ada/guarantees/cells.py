@@ -30,15 +30,8 @@ from scipy.stats import poisson
 
 from sklearn_ada._validation import LN_2, checked, checked_fields
 from sklearn_ada.accounting.codes import URN_WEIGHT, Code, CountCode, urn_nats
-from sklearn_ada.guarantees.description_length import (
-    CHECK_PART,
-    SEALED_PART,
-    TRANSCRIPT_PART,
-    Purse,
-    ln_share,
-    planned_ln_deltas,
-    round_weight,
-)
+from sklearn_ada.guarantees import description_length
+from sklearn_ada.guarantees.description_length import CHECK_PART, SEALED_PART, TRANSCRIPT_PART, Purse
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH
 
 __all__ = ["PlannedChecks", "choose_half_cell", "plan_certifies", "plan_checks"]
@@ -158,7 +151,7 @@ def plan_checks(
     (0.021, True)
     """
     code = code or Code()
-    ln_check, ln_certify = planned_ln_deltas(ln_beta, check_share, n_questions)
+    ln_check, ln_certify = description_length.planned_ln_deltas(ln_beta, check_share, n_questions)
     half_cell = choose_half_cell(n_questions, standard_error, deviation, size, ln_check, ln_certify, code)
     surprise = surprise_rate + (1.0 - surprise_rate) * 2.0 * float(ndtr(-half_cell / standard_error))
     return PlannedChecks(n_questions, half_cell, surprise, ln_check, ln_certify, code)
@@ -208,8 +201,8 @@ def plan_certifies(
     scale = max(scale, 0.5)  # no code expects less than half a cell
     price = math.log(math.pi * scale) + _NORMAL_NATS - math.log1p(-(code or Code()).failure_mass)
     before = n_questions - 1
-    ln_stake = math.log(round_weight("certify", before, 1))
-    return ln_beta + ln_share("certify", check_share) + ln_stake - before * price
+    ln_stake = math.log(description_length.round_weight("certify", before, 1))
+    return ln_beta + description_length.ln_share("certify", check_share) + ln_stake - before * price
 
 
 @dataclass(frozen=True)

@@ -126,20 +126,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._solving import largest_integer
 from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, checked, option, real
+from sklearn_ada.guarantees import intervals
 from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
-from sklearn_ada.guarantees.intervals import (
-    LN_NINE_TENTHS,
-    LN_TENTH,
-    Array,
-    Interval,
-    binomial_tail_ends,
-    chernoff_kl,
-    class_mean_size,
-    clopper_pearson,
-    hoeffding_half_width,
-    ln_side,
-    mirrored,
-)
+from sklearn_ada.guarantees.intervals import LN_NINE_TENTHS, LN_TENTH, Array, Interval, ln_side, mirrored
 
 __all__ = [
     "average_ratio_interval",
@@ -296,7 +285,7 @@ def class_mean_interval(hits: Sequence[int], rows: Sequence[int], ln_delta: floa
         raise bad_parameter("hits", "class_mean_interval", "one count for each class of rows", hits)
     side = ln_side(ln_delta) - math.log(len(rows))
     counts = zip(hits, rows, strict=True)
-    ends = [binomial_tail_ends(hit, hit, n, side, identical_rows=True) for hit, n in counts]
+    ends = [intervals.binomial_tail_ends(hit, hit, n, side, identical_rows=True) for hit, n in counts]
     return math.fsum(low for low, _ in ends) / len(ends), math.fsum(high for _, high in ends) / len(ends)
 
 
@@ -315,7 +304,7 @@ def counts_are_narrower(recalls: Sequence[float], rows: Sequence[int], ln_delta:
     """
     hits = [round(min(max(recall, 0.0), 1.0) * n) for recall, n in zip(recalls, rows, strict=True)]
     low, high = class_mean_interval(hits, rows, ln_delta)
-    return high - low < 2.0 * hoeffding_half_width(class_mean_size(tuple(rows)), ln_delta)
+    return high - low < 2.0 * intervals.hoeffding_half_width(intervals.class_mean_size(tuple(rows)), ln_delta)
 
 
 @checked(metric=option(RATIO_METRICS), beta="> 0", ln_delta="<= 0")
@@ -692,7 +681,7 @@ def _low_of_two_classes(rows: _Rows, ln_level: float) -> float:
         return np.asarray(top + np.log(np.exp(each - top[..., None]) @ _PARTS))
 
     hits = [(int(hit), int(size)) for hit, size in zip(counts[:, 0], sizes, strict=True)]
-    box = tuple(clopper_pearson(hit, hit, size, ln_level + _LN_BOX) for hit, size in hits)
+    box = tuple(intervals.clopper_pearson(hit, hit, size, ln_level + _LN_BOX) for hit, size in hits)
 
     least = _MARGIN - ln_level - LN_NINE_TENTHS
 
@@ -766,7 +755,7 @@ def _exponents_of_rates(sizes: Array, share: float, expected: Array, ln_level: f
 def _exponents_of_ratio(ln_delta: float, share: float, size: float) -> Interval:
     """Return l and m, at which both ends are Chernoff's if all is as expected."""
     inside = min(max(share, 1.0 / (size + 2.0)), 1.0 - 1.0 / (size + 2.0))
-    low, high = chernoff_kl(inside, inside, size, ln_delta + LN_NINE_TENTHS)
+    low, high = intervals.chernoff_kl(inside, inside, size, ln_delta + LN_NINE_TENTHS)
     return _log_odds_between(low, inside), _log_odds_between(1.0 - high, 1.0 - inside)
 
 

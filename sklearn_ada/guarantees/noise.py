@@ -31,15 +31,10 @@ from sklearn_ada.accounting.differential_privacy import (
     laplace_epsilon,
     zcdp_epsilon,
 )
+from sklearn_ada.guarantees import transfer
 from sklearn_ada.guarantees.intervals import Array
 from sklearn_ada.guarantees.medians import median_rank_error
-from sklearn_ada.guarantees.transfer import (
-    gaussian_dp_gap,
-    gaussian_tail_mean,
-    is_vacuous,
-    jung_2020_best,
-    zcdp_gap,
-)
+from sklearn_ada.guarantees.transfer import gaussian_dp_gap, gaussian_tail_mean, jung_2020_best, zcdp_gap
 
 __all__ = [
     "GaussianBound",
@@ -75,7 +70,7 @@ class GaussianBound:
     @property
     def vacuous(self) -> bool:
         """Whether the half-width is 1/2 or more, which the answer 1/2 reaches without data."""
-        return is_vacuous(self.half_width)
+        return transfer.is_vacuous(self.half_width)
 
 
 @checked(n="count", n_questions="count", ln_beta="<= 0", noise_scale="> 0 or None")

@@ -77,16 +77,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
 from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, check_real, checked, plain, real
+from sklearn_ada.guarantees import intervals
 from sklearn_ada.guarantees.bets import bet_sizes, fixed_bets_mean, lowest_ratio
-from sklearn_ada.guarantees.intervals import (
-    LN_NINE_TENTHS,
-    LN_TENTH,
-    Array,
-    Interval,
-    binomial_tail_ends,
-    check_range,
-    ln_side,
-)
+from sklearn_ada.guarantees.intervals import LN_NINE_TENTHS, LN_TENTH, Array, Interval, check_range, ln_side
 
 __all__ = [
     "ExpectedLosses",
@@ -103,7 +96,7 @@ _LN_TWENTIETH = -math.log(20.0)  # of a side's level, for each of the two cases 
 _SHOWN = 3.0  # times what the level leaves unknown of the mean of a loss that is rarely the largest
 _FURTHEST = 100.0  # times the ratio foreseen: a lower end is not looked for beyond
 
-_tail_ends = plain(binomial_tail_ends)
+_tail_ends = plain(intervals.binomial_tail_ends)
 
 
 @checked(seed="integer >= 0", ln_delta="<= 0")

@@ -25,13 +25,8 @@ from sklearn_ada._validation import (
     generator,
     instance,
 )
-from sklearn_ada.accounting.events import (
-    GaussianEvent,
-    LaplaceEvent,
-    RandomizedResponseEvent,
-    Release,
-    Symbol,
-)
+from sklearn_ada.accounting import events
+from sklearn_ada.accounting.events import Release, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms.rounding import Rounding, is_rounding, on_lattice, rounded
 
@@ -107,7 +102,7 @@ def laplace_mechanism(
     """
     scale = noise_scale(sensitivity / epsilon, "laplace_mechanism")
     answer, symbols = _noisy(with_laplace, value, scale, rng, clip, rounding, "laplace_mechanism")
-    return Release(answer, LaplaceEvent(epsilon, symbols))
+    return Release(answer, events.LaplaceEvent(epsilon, symbols))
 
 
 @checked(value="finite", sensitivity="> 0", noise_multiplier="> 0", rng=generator)
@@ -159,7 +154,7 @@ def gaussian_mechanism(
     """
     scale = noise_scale(sensitivity * noise_multiplier, "gaussian_mechanism")
     answer, symbols = _noisy(with_normal, value, scale, rng, clip, rounding, "gaussian_mechanism")
-    return Release(answer, GaussianEvent(noise_multiplier, symbols))
+    return Release(answer, events.GaussianEvent(noise_multiplier, symbols))
 
 
 @checked(bit=instance((bool, np.bool_), "a bool"), epsilon="> 0", rng=generator)
@@ -196,7 +191,7 @@ def randomized_response(bit: bool, epsilon: float, rng: np.random.Generator) -> 
     True
     """
     lies = rng.random() < 1.0 / (1.0 + math.exp(min(epsilon, 700.0)))
-    return Release(bool(bit) != lies, RandomizedResponseEvent(epsilon))
+    return Release(bool(bit) != lies, events.RandomizedResponseEvent(epsilon))
 
 
 class StatefulMechanism:

@@ -13,15 +13,8 @@ from typing import Literal
 from numpy.random import Generator
 
 from sklearn_ada._validation import checked, checked_fields, generator, instance
-from sklearn_ada.accounting.events import (
-    AboveThresholdEvent,
-    Event,
-    GaussianEvent,
-    PureDPEvent,
-    Release,
-    SelfComposedEvent,
-    ThresholdoutEvent,
-)
+from sklearn_ada.accounting import events
+from sklearn_ada.accounting.events import Event, Release
 from sklearn_ada.mechanisms.noise import StatefulMechanism, noise_scale, with_laplace, with_normal
 from sklearn_ada.mechanisms.rounding import on_lattice
 
@@ -119,7 +112,7 @@ class SparseVector(StatefulMechanism, count="hits", limit="max_hits"):
         if self.threshold_noise is None:
             self.threshold_noise = with_laplace(0.0, 2.0 * unit, rng)
             single_run = self.redraw or self.max_hits == 1
-            event = AboveThresholdEvent(self.epsilon) if single_run else PureDPEvent(self.epsilon)
+            event = (events.AboveThresholdEvent if single_run else events.PureDPEvent)(self.epsilon)
         hits_in_run = 1 if self.redraw else self.max_hits
         if with_laplace(value, 4.0 * hits_in_run * unit, rng) < threshold + self.threshold_noise:
             return Release("below", event)
@@ -292,8 +285,8 @@ class Thresholdout(StatefulMechanism, count="hits", limit="max_hits"):
         self.threshold_noise = None
         return Release(ThresholdoutAnswer("differs", on_lattice(corrected, self.scale)), event)
 
-    def _event(self) -> ThresholdoutEvent:
-        return ThresholdoutEvent(self.sensitivity / self.scale, self.max_hits)
+    def _event(self) -> events.ThresholdoutEvent:
+        return events.ThresholdoutEvent(self.sensitivity / self.scale, self.max_hits)
 
 
 @checked(guess="finite", value="finite", threshold="> 0", scale="> 0", sensitivity="> 0", rng=generator)
@@ -342,12 +335,12 @@ def gaussian_thresholdout(
     ... ).answer
     ThresholdoutAnswer(verdict='agrees', value=0.86)
     """
-    event = GaussianEvent(scale / sensitivity)
+    event = events.GaussianEvent(scale / sensitivity)
     corrected = gaussian_correction(guess, value, threshold, scale, rng)
     if corrected is None:
         return Release(ThresholdoutAnswer("agrees", guess), event)
     answer = ThresholdoutAnswer("differs", on_lattice(corrected, scale))
-    return Release(answer, SelfComposedEvent(event, 2))
+    return Release(answer, events.SelfComposedEvent(event, 2))
 
 
 def laplace_threshold(threshold: float, scale: float, rng: Generator) -> float:

@@ -18,26 +18,13 @@ from scipy.stats import poisson
 
 from sklearn_ada._solving import largest_integer
 from sklearn_ada._validation import LN_2
+from sklearn_ada.guarantees import medians, noise
 from sklearn_ada.guarantees.baselines import blum_hardt_2015, rounding_half_width, verdict_half_width
 from sklearn_ada.guarantees.cells import PlannedCells, PlannedChecks, plan_certifies, plan_checks
 from sklearn_ada.guarantees.description_length import ln_declared
 from sklearn_ada.guarantees.intervals import difference_half_width, expected_half_width, wilson_deviation
 from sklearn_ada.guarantees.mechanisms import thresholdout_direct
-from sklearn_ada.guarantees.medians import (
-    DRAWN_POINTS,
-    MEDIAN_DEVIATION,
-    feldman_steinke_2017_theorem_4_3,
-    quantile_interval,
-    stable_median_level,
-    uniform_code_level,
-)
-from sklearn_ada.guarantees.noise import (
-    gaussian_bassily,
-    gaussian_direct,
-    gaussian_jung,
-    gaussian_rogers,
-    laplace_bassily,
-)
+from sklearn_ada.guarantees.medians import DRAWN_POINTS, MEDIAN_DEVIATION
 from sklearn_ada.guarantees.transfer import is_vacuous
 
 MEAN, QUANTILE_LEVEL = "mean", "quantile level"
@@ -465,29 +452,29 @@ def _cells_unsealed(given: Assumptions, n: int, k: int) -> float:
 
 @_method("Gaussian noise, direct", "transfer theorem of sklearn_ada.guarantees.transfer")
 def _gaussian_direct(given: Assumptions, n: int, k: int) -> float:
-    return gaussian_direct(n, k, given.ln_beta).half_width
+    return noise.gaussian_direct(n, k, given.ln_beta).half_width
 
 
 @_method("Gaussian noise, Jung", "Jung et al. 2020 with the exact privacy curve")
 def _gaussian_jung(given: Assumptions, n: int, k: int) -> float:
-    return gaussian_jung(n, k, given.ln_beta).half_width
+    return noise.gaussian_jung(n, k, given.ln_beta).half_width
 
 
 @_method("Gaussian noise, Rogers", "mutual information, Rogers et al. 2020, corrected")
 def _gaussian_rogers(given: Assumptions, n: int, k: int) -> float:
-    return gaussian_rogers(n, k, given.ln_beta).half_width
+    return noise.gaussian_rogers(n, k, given.ln_beta).half_width
 
 
 @_method(
     "Gaussian noise, Bassily", "Bassily et al. 2016 with the exact privacy curve; confidence of 0.75 or more"
 )
 def _gaussian_bassily(given: Assumptions, n: int, k: int) -> float:
-    return gaussian_bassily(n, k, given.ln_beta).half_width if given.beta <= _BASSILY_BETA else math.inf
+    return noise.gaussian_bassily(n, k, given.ln_beta).half_width if given.beta <= _BASSILY_BETA else math.inf
 
 
 @_method("Laplace noise, Bassily", "Bassily et al. 2016, lecture 19; confidence of 0.75 or more")
 def _laplace_bassily(given: Assumptions, n: int, k: int) -> float:
-    return laplace_bassily(n, k, given.beta).half_width if given.beta <= _BASSILY_BETA else math.inf
+    return noise.laplace_bassily(n, k, given.beta).half_width if given.beta <= _BASSILY_BETA else math.inf
 
 
 @_method("Thresholdout", "Laplace noise and a budget of hits, direct transfer; confidence of 0.5 or more")
@@ -525,7 +512,7 @@ def _guessed(given: Assumptions, m: int, k: int) -> float:
     of_guess = given.guess_rows and max(given.guess_rows // given.subsample_size, 1)
     error = MEDIAN_DEVIATION * math.sqrt(1.0 / m + 1.0 / (of_guess or m))
     checks = plan_checks(k, error, MEDIAN_DEVIATION, m, given.ln_beta, surprise_rate=given.surprise_rate)
-    return checks.check(lambda ln_delta: quantile_interval(m, 0.0, ln_delta)[0])
+    return checks.check(lambda ln_delta: medians.quantile_interval(m, 0.0, ln_delta)[0])
 
 
 @_median(
@@ -534,22 +521,22 @@ def _guessed(given: Assumptions, m: int, k: int) -> float:
     exact=True,
 )
 def _uniform_code(given: Assumptions, m: int, k: int) -> float:
-    return uniform_code_level(m, k, given.grid_size, given.ln_beta)
+    return medians.uniform_code_level(m, k, given.grid_size, given.ln_beta)
 
 
 @_median("median, direct", "exponential mechanism, direct transfer")
 def _direct(given: Assumptions, m: int, k: int) -> float:
-    return stable_median_level(m, k, given.grid_size, given.ln_beta, transfer="direct").level
+    return medians.stable_median_level(m, k, given.grid_size, given.ln_beta, transfer="direct").level
 
 
 @_median("median, Jung", "exponential mechanism, Jung et al. 2020")
 def _jung(given: Assumptions, m: int, k: int) -> float:
-    return stable_median_level(m, k, given.grid_size, given.ln_beta, transfer="jung").level
+    return medians.stable_median_level(m, k, given.grid_size, given.ln_beta, transfer="jung").level
 
 
 @_median("median, Feldman-Steinke", "Theorem 4.3 of 2017: the level 1/4 or nothing; confidence above 0.5")
 def _feldman_steinke(given: Assumptions, m: int, k: int) -> float:
     if given.beta >= 0.5:
         return 0.0
-    enough = feldman_steinke_2017_theorem_4_3(k, given.grid_size, given.beta, failure="beta")
+    enough = medians.feldman_steinke_2017_theorem_4_3(k, given.grid_size, given.beta, failure="beta")
     return 0.25 if m >= enough else 0.0
