@@ -1,4 +1,4 @@
-"""Pictures of a holdout: what it answered, what it can still certify, and what it says of a search.
+"""Pictures of a holdout: its answers, what it can still certify, and a certified search.
 
 - `AnswersDisplay`: every answer of a ledger with its interval, beside the guess.
 - `HoldoutBudgetDisplay`: how wide the next answers would be.
@@ -59,21 +59,22 @@ _MOST_NAMES = 40
 
 
 class AnswersDisplay:
-    """Answers in the order of the ledger, a row each: all intervals hold together.
+    """Answers in the order of the ledger, one on each line: all intervals hold together.
 
-    A full marker is the value that the holdout gave, its bar the certified interval, a hollow circle the
-    guess. Rows are named by the number of their record, the model and the label of who asked. The marker
-    says what came of the question: it agrees with the guess or differs, is exact, and so on; of a sealed one
-    it is the centre of its cell, and the thick bar is about as wide as the exact value's interval would be
-    if it were published now; that value may lie anywhere in the cell. One that was told since has no such
-    bar. What certifies nothing stands apart, without a bar; what was refused or failed has no value, and
-    stands at the left edge. The label of the axis says what the scores are scores of.
+    The full marker is the answer's value, its bar the certified interval, the hollow circle the guess. The
+    kind of marker is the verdict, such as "agrees" or "exact". Lines are named by the number of the record,
+    the model and the label of whoever asked. The label of the axis is the target of the scores.
+
+    A sealed answer is drawn at the centre of its cell; the exact value may lie anywhere in the cell. The
+    thick bar is about as wide as the interval of the exact value would be if it were published now. It is
+    left out once the value was released. A vacuous answer has no bar. A refused or failed question has no
+    value and stands at the left edge.
 
     Parameters
     ----------
     report : HoldoutReport
     metric : str or None, default=None
-        Which metric's answers; None: those of all metrics, a panel each.
+        The metric whose answers are drawn. None: all metrics, a panel for each.
 
     Attributes
     ----------
@@ -83,7 +84,7 @@ class AnswersDisplay:
     metrics_ : list of str
         The metric of each panel.
     bars_ : dict of str to matplotlib ErrorbarContainer, or list of such dicts
-        The intervals, by what came of the question; a list where there are several panels.
+        The intervals, by verdict. A list if there are several panels.
 
     Raises
     ------
@@ -132,9 +133,9 @@ class AnswersDisplay:
         holdout : Holdout or HoldoutReport
             A search that was pickled has a report in place of its holdout.
         metric : str or None, default=None
-            Which metric's answers; None: a panel for each.
+            The metric whose answers are drawn. None: a panel for each.
         ax : matplotlib axes, sequence of them or None, default=None
-            Where to draw: as many as there are panels. None makes a new figure.
+            Where to draw, one for each panel. None makes a new figure.
 
         Returns
         -------
@@ -148,7 +149,7 @@ class AnswersDisplay:
         Parameters
         ----------
         ax : matplotlib axes, sequence of them or None, default=None
-            Where to draw: as many as there are panels. None makes a new figure.
+            Where to draw, one for each panel. None makes a new figure.
 
         Returns
         -------
@@ -252,7 +253,7 @@ def _name(entry: Entry) -> str:
 
 
 def _label(shown: Sequence[tuple[Answer, Entry]], metric: str) -> str:
-    """Return what the scores are scores of, in lines that fit beneath an axis; the legend tells of cells."""
+    """Return the targets of the scores, in lines that fit beneath an axis."""
     given = (entry.score_of for _, entry in shown)
     targets = Targets(each.partition(", told as ")[0] for each in given if each is not None)
     return textwrap.fill("; ".join(targets.counts) or metric, 80)
@@ -265,11 +266,11 @@ _LONGEST_TITLE = 100  # characters, in two lines; widths are in the picture anyw
 class HoldoutBudgetDisplay:
     """How wide the next answers would be: half-widths, now and after more checks whose guesses hold.
 
-    For a mean of a bounded score over all rows, as a share of its range, near the last answer's value. A
-    hollow marker is a question that the tolerance (dotted) would refuse, as its answer could be wider.
+    Half-widths are for a mean of a bounded score, such as accuracy, near the last answer's value, as a share
+    of its range. A hollow marker is a question that the tolerance (dotted line) would refuse.
 
-    Where searches are told cells, it is the next search's half-width, after more searches, with a dash-dotted
-    line for the exact value that `certify` would publish now; checks only if some were asked.
+    On a ledger with coarse answers, half-widths are those of the next searches. The dash-dotted line is the
+    half-width of the exact value that `publish` would release now. Checks are drawn only if some were asked.
 
     Parameters
     ----------
@@ -282,7 +283,7 @@ class HoldoutBudgetDisplay:
     lines_ : dict of str to matplotlib line
         The half-widths, by purpose.
     published_ : matplotlib line or None
-        What `certify` would publish; None where searches are told exactly.
+        The half-width that `publish` would give; None where all answers are exact.
 
     Examples
     --------
@@ -391,20 +392,21 @@ _OWNER = "CertifiedSearchDisplay.from_estimator"
 class CertifiedSearchDisplay:
     """The candidates of a search, the best score it saw, and the certified interval.
 
-    Hollow points are the scores that the search itself saw, which the best of many overstates: the dashed
-    line is the *naive best*. The band is the certified interval of ``best_estimator_``, valid however many
-    candidates and searches there were; the solid line its value: dotted, and the centre of its cell, which
-    the guess decides, as long as the exact one is sealed. Where the holdout was asked about candidates, each
-    has its certified interval as a bar. Scores of another metric than the certified one are not drawn.
+    Hollow points are the scores that the search itself saw. The dashed line is the best of them, the *naive
+    best*, which is too good, as it is the best of many. The band is the certified interval of
+    ``best_estimator_``, which holds however many candidates and searches there were. The solid line is its
+    value; a dotted line is the centre of its cell, if the exact value is still sealed. If the holdout was
+    asked about candidates, each has its certified interval as a bar. Scores of another metric than the
+    certified one are not drawn.
 
     Parameters
     ----------
     scores : ndarray of float of shape (n_candidates,)
-        What the search itself saw; NaN where nothing is to be drawn.
+        The scores that the search itself saw; NaN is not drawn.
     best_index : int
         Number of the candidate that was chosen.
     naive_best : float
-        What the search saw of its best.
+        The best score that the search saw.
     value : float
         The certified score.
     interval : tuple of float
@@ -414,8 +416,9 @@ class CertifiedSearchDisplay:
     target : str, default="score"
         What the scores are scores of.
     confidence_level : float, default=0.95
+        The probability that all intervals of the ledger hold together.
     exact : bool, default=True
-        Whether the certified score was told exactly; else it is the centre of a cell.
+        Whether the certified score is exact; else it is the centre of a cell.
 
     Attributes
     ----------

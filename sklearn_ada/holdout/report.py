@@ -324,40 +324,42 @@ def letters(number: int) -> str:
 
 @dataclass(frozen=True)
 class HoldoutReport:
-    """A plain summary of a ledger: no holdout rows, no secret, safe to pickle and to show.
+    """A summary of a ledger without rows or secret, safe to pickle and to show.
 
     Attributes
     ----------
     fingerprint : str
-        Keyed digest of the holdout's content.
+        Digest of the holdout's content, which only the holdout's owner can compute.
     n_rows : int
-    confidence_level : float
-    tolerance : float or None
+        Number of rows.
+    confidence_level, tolerance : float, float or None
+        As the ledger was begun: see `Holdout`.
     nats : float
-        Everything revealed so far, by description length.
+        The information about the holdout that was revealed so far.
     asked : dict
-        Questions admitted, by purpose.
+        How many questions were admitted, by purpose.
     refused : int
+        How many questions were refused.
     answers : tuple of (metric name, Answer)
-        In the order of the ledger.
+        All answers, in the order of the ledger.
     entries : tuple of Entry
         The same questions in plain columns: who asked, when, with which guess, and what came of it.
     outlook : Outlook
-        What is left, and how the next intervals would look.
+        How many questions are left, and how wide the next intervals would be.
     asked_by : dict
-        Questions put by each asker, the refused among them; "?" stands for those who gave no name.
+        How many questions each person asked, refused ones included. "?" stands for people without a name.
     targets : dict
-        How many values were given so far of each target, the population quantity that a value estimates.
+        How many values were given of each target, the population quantity that a value estimates.
     confirmed : dict
-        How often a question was asked again, by what the model then said on the holdout: "the same" as is
-        recorded, or something "different", which made it a new question.
+        How often a question was asked again, by what came of it: the model predicted "the same" as recorded,
+        or something "different", which made it a new question.
     head : str
         Number of records and their hash, as a line of text. Keep it: ``ledger verify FILE --head`` proves
         later that a file begins with the same records.
     remark : str
-        How questions are answered and admitted, where counts are answered in cells; else empty.
+        How a ledger with coarse answers answers and admits questions; else empty.
     closed : bool
-        Whether the holdout was closed: then nothing new is answered.
+        Whether the holdout was closed and answers nothing new.
     released_in : dict of int to int
         Of each sealed answer whose exact value was released since, by the number of its record: the number
         of the record in which it was published or, if it was not, unsealed.
@@ -383,10 +385,10 @@ class HoldoutReport:
 
     @property
     def headline(self) -> str:
-        """What is left, in one sentence: "You can still ask N questions at +-w".
+        """What is left, in one sentence, such as "You can still ask N questions at +-w".
 
-        Where searches are told cells: what the next one is told, and what `certify` would publish; where all
-        scores so far are of a regression, which has no cells, that they are told exactly.
+        On a ledger with coarse answers: how wide the next search's answer would be, and what `publish` would
+        release.
         """
         in_cells = self.outlook.in_cells and not self.closed
         if in_cells and self.targets and all(map(_is_of_numbers, self.targets)):
@@ -413,7 +415,7 @@ class HoldoutReport:
         return DataFrame(self.to_dicts(), columns=list(COLUMNS)).set_index("index")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the single answers, ready for JSON."""
+        """Return everything but the single answers, as JSON can write it."""
         names = ("fingerprint", "n_rows", "confidence_level", "tolerance", "nats", "asked", "refused")
         plain = {name: getattr(self, name) for name in (*names, "asked_by", "targets", "confirmed", "head")}
         return {"headline": self.headline, **plain, "outlook": self.outlook.to_dict()}

@@ -50,10 +50,10 @@ class HoldoutScorer(Uncopied, ABC):
     Attributes
     ----------
     cv : ValidationSplit
-        For ``cv=`` of a search: fits on one part of X and takes the guess from the rest. Once it has been
-        used, only its validation rows are questions.
+        Pass it as ``cv=`` of a search: models are fitted on one part of X, and guesses come from the rest.
+        Once it has been used, only scores on its validation rows are questions to the holdout.
     select_best : SelectBest
-        For ``refit=`` of a search: raises `BudgetExhaustedError` if any candidate has no score, where
+        Pass it as ``refit=`` of a search: it raises `BudgetExhaustedError` if any candidate has no score.
         scikit-learn would silently pick the first.
     """
 
@@ -89,8 +89,8 @@ class HoldoutScorer(Uncopied, ABC):
     def select_best(self) -> SelectBest:
         """A callable for ``refit=``: it chooses the best, or raises if a candidate has no score.
 
-        With a function as its ``refit`` a search of scikit-learn has no ``best_score_``: read
-        ``cv_results_["mean_test_score"][best_index_]``, and ask for its interval by `Holdout.certify`.
+        A search of scikit-learn whose ``refit`` is a function has no ``best_score_``. Read
+        ``cv_results_["mean_test_score"][best_index_]``, and get an interval by `Holdout.certify`.
         """
         return SelectBest(holdout=self.holdout)
 
@@ -103,14 +103,14 @@ class HoldoutScorer(Uncopied, ABC):
         X, y : array-like
             Rows from which the guess is taken.
         sample_weight : array-like or None
-            Belongs to these rows, so it weighs the plain metric only.
+            Weights of these rows; they affect the plain metric only.
 
         Returns
         -------
         float
-            NaN if the holdout refused (or `BudgetExhaustedError`, if ``on_exhausted="raise"``) or failed.
-            Where X repeats rows of the holdout, or has other columns, what raises the error once it is read
-            as a number: an exception here would be a NaN in a search.
+            NaN if the holdout refused or the model failed on it; `BudgetExhaustedError` if it refused and
+            ``on_exhausted="raise"``. If X has rows of the holdout, or too few columns, an object that raises
+            the error when it is read as a number: a search would turn an exception here into NaN.
         """
         if y is None:
             raise bad_parameter("y", self.__name__, "the labels of X", None)
@@ -143,8 +143,8 @@ class HoldoutScorer(Uncopied, ABC):
         estimator : fitted estimator
         X, y : array-like
         searching : bool, default=False
-            The call is from inside a search that uses `cv`, so rows that may be of either of its parts are
-            a question if the model's first. Who runs the search warns of vacuous answers.
+            Whether the call is from inside a search that uses `cv`. Rows that may be of either part are then
+            a question, and vacuous answers give no warning here.
 
         Raises
         ------
@@ -258,20 +258,20 @@ class HoldoutScorer(Uncopied, ABC):
         return False
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return the metadata request; by default weights are declined, as other rows' say nothing here."""
+        """Return the metadata request, which by default ignores weights."""
         request = MetadataRequest(owner=self)
         request.score.add_request(param="sample_weight", alias=self._sample_weight_request)
         return request
 
     def set_score_request(self, *, sample_weight: bool | str | None = False) -> HoldoutScorer:
-        """Say what metadata routing does with ``sample_weight``, the weights of the rows scored.
+        """Set what metadata routing does with ``sample_weight``, the weights of the rows scored.
 
-        They weigh the plain metric, where a call is no question; the holdout has weights of its own.
+        They affect the plain metric of a call that is no question. The holdout has weights of its own.
 
         Parameters
         ----------
         sample_weight : bool, str or None, default=False
-            True: wanted. False: declined. None: passing it is an error. A string: wanted under that name.
+            True: passed on. False: ignored. None: passing it is an error. A string: passed on by that name.
 
         Returns
         -------
@@ -288,10 +288,10 @@ class HoldoutScorer(Uncopied, ABC):
 class ThresholdoutScorer(HoldoutScorer):
     """Score by validation rows, corrected by the holdout where the two differ.
 
-    The metric on the X and y that the search passes is the guess. If the holdout's value is within the
-    threshold of it, the guess itself is returned, which reveals next to nothing; if not, the holdout's value,
-    rounded to the middle of a cell (an interval of twice the threshold). All intervals of the ledger hold
-    together with the holdout's ``confidence_level`` (description length; Dwork et al., Science 2015 and NIPS
+    The guess is the metric on the X and y that the search passes. If the holdout's value is within the
+    threshold of the guess, the score is the guess itself, which reveals almost nothing. Else the score is the
+    holdout's value, rounded to the middle of a cell (an interval of twice the threshold). All intervals of
+    the ledger hold together with the holdout's ``confidence_level`` (Dwork et al., Science 2015 and NIPS
     2015; theorem in `sklearn_ada.guarantees.description_length`).
 
     Parameters
@@ -301,12 +301,12 @@ class ThresholdoutScorer(HoldoutScorer):
     holdout : Holdout
     threshold : float, "auto" or "fill", default="auto"
         Half width of a cell, in units of the metric. "auto" chooses it from the sizes of guess and holdout
-        and the number of questions expected. "fill", without noise: what the holdout's tolerance leaves by
-        now, so that as many questions as possible are answered within it.
+        and the number of questions expected. "fill" makes cells as wide as the holdout's tolerance still
+        allows, so that most questions are answered within it; only without noise.
     noise : {"none", "laplace", "gaussian"}, default="none"
-        "none": answers are only rounded; intervals are narrowest. "laplace": the algorithm of the article,
-        differentially private for ``max_hits`` corrections. "gaussian": as in the experiment of its figure,
-        with a fixed threshold; every question costs privacy, also one whose guess holds.
+        "none": answers are only rounded, and intervals are narrowest. "laplace": the algorithm of the Science
+        article, differentially private for ``max_hits`` corrections. "gaussian": as in the article's
+        experiment, with a fixed threshold; every question costs privacy, even if its guess holds.
     noise_scale : float or "auto", default="auto"
         Scale of the noise of a corrected value, in units of the metric; "auto" is 2 % of the threshold.
     max_hits : int or None, default=None
@@ -378,10 +378,10 @@ class ThresholdoutScorer(HoldoutScorer):
 class StableHoldoutScorer(HoldoutScorer):
     """Score by the median of any metric over disjoint subsamples of the holdout.
 
-    Take the distribution of the metric on a random subsample, rounded as the answer's target says. With the
-    holdout's ``confidence_level``, every answer of the ledger lies between two quantiles of it, whose levels
-    are `Answer.levels`. A few hundred subsamples are too few for many answers that nobody could guess: then
-    the certificate is vacuous, with levels 0 and 1.
+    What is certified is a quantile: with the holdout's ``confidence_level``, every answer of the ledger lies
+    between two quantiles of the metric on a random subsample, rounded as the answer's target says. Their
+    levels are `Answer.levels`: .4 and .6 mean near the median. After many answers that nobody could guess,
+    the levels are 0 and 1, and the certificate is vacuous.
 
     Source: Feldman, Steinke, "Generalization for Adaptively-chosen Estimators via Stable Median", COLT 2017,
     Theorem 3.1, for the median; its levels are by description length and a binomial tail.
@@ -399,9 +399,8 @@ class StableHoldoutScorer(HoldoutScorer):
     method : {"exponential", "binary_search", "exact"}, default="exponential"
         Draw the median by the exponential mechanism or by noisy binary search, or take it exactly.
     stratify : bool, default=False
-        Give all subsamples the same class counts, so that none lacks a rare class. Rows of a class that
-        cannot be divided evenly are left out, and the target is the median over subsamples with these class
-        counts.
+        Whether all subsamples get the same class counts, so that none lacks a rare class. Rows of a class
+        that cannot be divided evenly are left out. The target is then the median over such subsamples.
     validation : float, default=0.25
         Part of X that `cv` takes guesses from.
     on_exhausted : {"nan", "raise"}, default="nan"
@@ -447,9 +446,9 @@ class StableHoldoutScorer(HoldoutScorer):
 class LadderScorer(HoldoutScorer):
     """Score by the best value so far, so that only improvements are revealed.
 
-    A model that beats the best so far by more than a step gets its own value, rounded to a step, and an
-    interval. Any other gets the best so far as its score, and an upper bound only. Source: Blum, Hardt, "The
-    Ladder", ICML 2015; certified by description length.
+    A model that beats the best so far by more than a step gets its own value, rounded to a step, with an
+    interval. Any other model gets the best value so far as its score, and an upper bound. Source: Blum,
+    Hardt, "The Ladder", ICML 2015; certified by description length.
 
     Parameters
     ----------
@@ -496,7 +495,7 @@ class LadderScorer(HoldoutScorer):
 
 @dataclass(frozen=True)
 class Mechanism:
-    """What `ReusableHoldoutCV` can be told to ask by.
+    """A mechanism that `ReusableHoldoutCV` can ask by.
 
     Parameters
     ----------
@@ -529,7 +528,7 @@ class SelectBest:
     Parameters
     ----------
     name : str, default="score"
-        Which score to go by; ``select_best.by("acc")`` where ``scoring`` is a dict.
+        Which score to go by. If ``scoring`` is a dict, use ``select_best.by("acc")``.
     holdout : Holdout or None, default=None
         Whose ledger says why a candidate has no score.
     """

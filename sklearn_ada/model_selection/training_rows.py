@@ -72,17 +72,17 @@ class ValidationSplit(Uncopied):
     Parameters
     ----------
     holdout : Holdout
-        Training rows must not contain it: `HoldoutLeakError` if they do, far beyond chance.
+        The holdout, of which X may have no rows: `HoldoutLeakError` if it has many.
     validation : float, default=0.25
         Part of the rows that guesses come from.
     seed : int, default=0
-        Of the split, which repeats exactly.
+        Seed of the split, which is always the same.
 
     Attributes
     ----------
     registered : set of str
-        Digests of all validation parts so far; only these, and rows taken from one of them, are questions to
-        the holdout.
+        Digests of all validation parts so far. Only scores on these, or on rows of one of them, are
+        questions to the holdout.
     fitted_on : set of str
         Digests of the parts that models were fitted on.
     """
