@@ -30,7 +30,7 @@ NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 PIECE = 2**16
 """Labels are looked at in pieces of so many rows, to keep temporaries small."""
 
-_GROWTH = 1.05  # mean weights are told apart to five percent
+_GROWTH = 1.05  # mean weights are distinguished to five percent
 
 
 def check_labels(y: Any, owner: str = "Holdout") -> Array:
@@ -243,8 +243,8 @@ class Units:
         self.n_units = int(self.unit.max()) + 1
         self.bound = or_none(real(0.0))(weight_bound, "weight_bound", "Holdout")
         if self.bound is not None and self.totals(self.weight).max() > self.bound:
-            wanted = "at least the total weight of every record or group"
-            fix = "It must be known without the holdout."
+            wanted = "at least the total weight of every row or group"
+            fix = "It must be fixed without the holdout."
             raise bad_parameter("weight_bound", "Holdout", wanted, weight_bound, fix)
 
     def totals(self, per_row: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -297,9 +297,9 @@ def _check_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
 def _check_groups(groups: Any, n: int) -> NDArray[np.int64]:
     labels, refused = np.asarray(groups), partial(bad_parameter, "groups", "Holdout")
     if labels.shape != (n,):
-        raise refused(f"{n} labels, one for each record", f"an array of shape {labels.shape}")
+        raise refused(f"{n} labels, one for each row", f"an array of shape {labels.shape}")
     if any(map(is_missing, labels.tolist())):
-        raise refused("known for every record", "missing values")
+        raise refused("given for every row", "missing values")
     if labels.dtype.kind == "O":  # labels of several types have no order
         labels = np.array([f"{type(label).__name__} {label}" for label in labels.tolist()])
     codes = np.unique(labels, return_inverse=True)[1].reshape(-1)

@@ -9,8 +9,8 @@ and both only cost nats:
 - *A false match*, two models of one digest: 7 nats or more, and the second is a new question.
 - *A false miss*, two digests of one model: it is charged again.
 
-So what can cheaply be told apart is told apart, and what predictions do not depend on is left out: how many
-threads work, what is printed, how long it took, caches that are filled after fit
+So what can cheaply be distinguished is distinguished, and what predictions do not depend on is left out: how
+many threads work, what is printed, how long it took, caches that are filled after fit
 (`sklearn_ada.digest.canonical`). A model with a part that cannot be read, such as a function that a user's
 own extension module compiled, has no digest and is a new question each time.
 

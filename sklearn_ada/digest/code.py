@@ -101,7 +101,7 @@ def source(module: types.ModuleType) -> list[Any]:
     """
     digest = _digest_of_file(getattr(module, "__file__", None))
     if digest is None:
-        raise Undigestible(f"how much of the module {module.__name__} is used cannot be told")
+        raise Undigestible(f"how much of the module {module.__name__} is used cannot be seen")
     return ["source", module.__name__, digest]
 
 

@@ -459,7 +459,7 @@ def check_positive(y: Array, positive: Any) -> None:
     if len(others) and (others != others[0]).any():
         raise UndefinedMetricError("it is a metric of two classes")
     if positive is not None and not np.any(y == positive):
-        raise UndefinedMetricError(f"it needs records of class {positive!r}")
+        raise UndefinedMetricError(f"it needs rows of class {positive!r}")
 
 
 def check_two_labels(y: Array, outputs: Array, positive: Any) -> None:

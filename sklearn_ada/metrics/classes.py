@@ -101,7 +101,7 @@ class ClassMean(SumOfTerms):
         self._check(y, outputs, labels)
         hits = [(outputs[y == c] == c) for c in labels]
         if not all(len(h) for h in hits):
-            raise UndefinedMetricError("a class has no records")
+            raise UndefinedMetricError("a class has no rows")
         return Measured(float(np.mean([h.mean() for h in hits])), class_mean_size(tuple(map(len, hits))))
 
     def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
@@ -115,7 +115,7 @@ class ClassMean(SumOfTerms):
         for label in labels:
             total = weight[y == label].sum()
             if total == 0.0:
-                raise UndefinedMetricError("all records of a class have weight 0")
+                raise UndefinedMetricError("all rows of a class have weight 0")
             parts += np.where(y == label, weight / total, 0.0)
         return parts / len(labels)
 
@@ -383,5 +383,5 @@ register(
 )(MedianOnly)  # fmt: skip
 register(
     "f1_samples", "jaccard_samples", "precision_samples", "recall_samples", is_refused=True,
-    reason="is for records with several labels each, and y of a Holdout is one-dimensional",
+    reason="is for rows with several labels each, and y of a Holdout is one-dimensional",
 )(MedianOnly)  # fmt: skip

@@ -134,7 +134,7 @@ class Mean(SumOfTerms):
         scores = np.asarray(returned)
         is_column = scores.shape == (len(y),) and scores.dtype.kind in "biuf"
         if np.ma.is_masked(returned) or not is_column or np.isnan(scores).any():
-            raise UndefinedMetricError("a score per record is missing")
+            raise UndefinedMetricError("a score per row is missing")
         return scores.astype(np.float64)
 
     def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
@@ -393,7 +393,7 @@ def _class_shares(y: Array, classes: Array | None) -> Array:
         raise UndefinedMetricError("it compares with the shares of two classes or more")
     class_positions(y, classes, "a label")
     if len(labels) < len(classes):
-        raise UndefinedMetricError("a class has no records")
+        raise UndefinedMetricError("a class has no rows")
     return np.asarray(counts / len(y))
 
 

@@ -651,7 +651,7 @@ class Metric:
         assert isinstance(self.measure, Mean)
         one_by_one = np.asarray(self.measure.scores(y, outputs, None))
         if one_by_one.shape != y.shape or y.ndim != 1:
-            raise UndefinedMetricError("a score per record is missing")
+            raise UndefinedMetricError("a score per row is missing")
         values = one_by_one if self.range is None else np.clip(one_by_one, *self.range)
         return float(np.average(values, weights=sample_weight))
 
@@ -760,7 +760,7 @@ def undefined_metric(
 
     Examples
     --------
-    >>> y, reason = np.array(["churn", "stays"]), UndefinedMetricError("it needs records of class 1")
+    >>> y, reason = np.array(["churn", "stays"]), UndefinedMetricError("it needs rows of class 1")
     >>> str(undefined_metric(Metric("f1"), y, reason)).rpartition("instead. ")[2]
     "Say which class is meant, 'churn' or 'stays': scoring=Metric('f1', pos_label='churn')."
     """
@@ -781,7 +781,7 @@ def _fix(metric: Metric, labels: list[Any]) -> str:
         either = " or ".join(map(repr, meant))
         code = f"Metric({metric.string!r}, pos_label={meant[0]!r})"
         return f"Say which class is meant, {either}: scoring={code}."
-    return "Bring records of another class." if len(labels) == 1 else ""
+    return "Bring rows of another class." if len(labels) == 1 else ""
 
 
 _SHOWN = 10
@@ -798,7 +798,7 @@ def _measure_of_string(scoring: str, kind: str | None) -> Measure:
     measure = SCORERS.get(scoring, MedianOnly(response=Response("any", (), target=None)))
     if measure.is_refused:
         fix = f"It {measure.reason}."
-        raise bad_parameter("scoring", "Metric", "a metric of one label a record", scoring, fix)
+        raise bad_parameter("scoring", "Metric", "a metric of one label a row", scoring, fix)
     if kind is not None:
         check_option(kind, "kind", "Metric", ("general",))
     return measure

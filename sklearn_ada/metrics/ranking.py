@@ -53,12 +53,12 @@ class AUC(Measure):
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return the AUC; its size is that of the smaller class."""
         if classes is None or len(classes) != 2 or outputs.ndim != 1:
-            raise UndefinedMetricError("the AUC needs two classes and one score per record")
+            raise UndefinedMetricError("the AUC needs two classes and one score per row")
         class_positions(y, classes, "a label")
         is_positive = np.asarray(y == classes[1])
         size = int(min(np.count_nonzero(is_positive), np.count_nonzero(~is_positive)))
         if size == 0:
-            raise UndefinedMetricError("the AUC needs records of both classes")
+            raise UndefinedMetricError("the AUC needs rows of both classes")
         return Measured(float(roc_auc_score(is_positive, outputs)), size)
 
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
@@ -109,7 +109,7 @@ class AveragedAUC(Measure):
             raise UndefinedMetricError("the AUC needs a model with classes")
         class_positions(y, classes, "a label")
         if len(np.unique(y)) < len(classes):
-            raise UndefinedMetricError("a class has no records")
+            raise UndefinedMetricError("a class has no rows")
         scores = outputs[:, 1] if outputs.ndim == 2 and len(classes) == 2 else outputs
         pairs, average = "ovo" if self.pairs else "ovr", "weighted" if self.by_rows else "macro"
         value = roc_auc_score(y, scores, multi_class=pairs, average=average, labels=classes)
@@ -136,7 +136,7 @@ class AveragePrecision(AllRows):
         """Return the number of rows of the class."""
         count = int(np.count_nonzero(y == self.positive))
         if not 0 < count < len(y) or len(np.unique(y)) != 2:
-            raise UndefinedMetricError("it needs records of two classes, one of them the positive one")
+            raise UndefinedMetricError("it needs rows of two classes, one of them the positive one")
         return count
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:

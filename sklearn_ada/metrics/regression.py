@@ -175,7 +175,7 @@ register(
     reason="is a ratio of means, for which no interval is implemented",
 )(MedianOnly)  # fmt: skip
 register(
-    "max_error", "neg_max_error", response=NUMBERS, reason="is decided by one record, which no sample bounds"
+    "max_error", "neg_max_error", response=NUMBERS, reason="is decided by one row, which no sample bounds"
 )(MedianOnly)
 
 _REACH = 4.0  # upper quartiles, to which errors are clipped: no median is as far

@@ -199,7 +199,7 @@ def bounded_sensitivity(coded: CodedQuestion, data: HoldoutData, owner: str, fix
     sensitivity = coded.rule.sensitivity(data.labels_for(coded.metric, coded.rule))
     if sensitivity is None:
         expected = "a mean, an AUC or a per-class mean when noise is added"
-        why = f"One record can move a ratio (or a mean with weight_bound) too far: {fix}"
+        why = f"One row can move a ratio (or a mean with weight_bound) too far: {fix}"
         raise bad_parameter("scoring", owner, expected, coded.metric.name, why)
     return sensitivity
 

@@ -112,12 +112,12 @@ class MedianSettings:
             The rows, and how they may be drawn.
         """
         owner, most = "StableHoldoutScorer", data.n_units
-        of_what = "groups of the holdout" if data.has_groups else "records of the holdout"
+        of_what = "groups of the holdout" if data.has_groups else "rows of the holdout"
         if self.stratify:
             if not data.is_classification or data.has_groups:
                 expected = "False where y holds numbers and with groups"
                 raise bad_parameter("stratify", owner, expected, self.stratify)
-            most, of_what = int(data.class_counts.min()), "records of the rarest class"
+            most, of_what = int(data.class_counts.min()), "rows of the rarest class"
         if isinstance(self.n_subsamples, str):
             auto = self._usual(data)
             return auto - 1 + auto % 2 if self.method == "exact" else auto

@@ -114,7 +114,7 @@ def test_every_name_that_is_registered_is_a_scorer():
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_scorers_of_several_labels_are_refused_by_name_with_the_reason(name):
-    with pytest.raises(ValueError, match=f"Got '{name}' instead. It is for records with several labels"):
+    with pytest.raises(ValueError, match=f"Got '{name}' instead. It is for rows with several labels"):
         Metric(name)
 
 
@@ -299,7 +299,7 @@ def test_a_scorer_of_ones_own_is_not_taken_for_one_of_a_name():
         assert Metric(own).string is None
     with config_context(enable_metadata_routing=True):
         assert Metric(get_scorer("accuracy").set_score_request(sample_weight=True)).string is None
-    with pytest.raises(ValueError, match="metric of one label a record"):
+    with pytest.raises(ValueError, match="metric of one label a row"):
         Metric(get_scorer("f1_samples"))
 
 

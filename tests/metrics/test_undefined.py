@@ -56,7 +56,7 @@ def test_with_words_a_positive_class_is_named_and_what_is_written_works(name, ki
     message = refusal(lambda: holdout.certify(model, scoring=Metric(name, kind=kind), guess=GUESS))
     written = f"Metric({name!r}, pos_label='churn')"
     assert message == (
-        f"The 'y' parameter of Holdout must be such that {name} is defined: it needs records of class 1. Got "
+        f"The 'y' parameter of Holdout must be such that {name} is defined: it needs rows of class 1. Got "
         f"['churn', 'stays'] instead. Say which class is meant, 'churn' or 'stays': scoring={written}."
     )
     assert sum(holdout.report().asked.values()) == 0

@@ -228,7 +228,7 @@ def test_a_scorer_without_noise_needs_another_route(make):
 
 
 def test_a_ratio_has_no_private_answer(make):
-    with pytest.raises(ValueError, match="One record can move a ratio"):
+    with pytest.raises(ValueError, match="One row can move a ratio"):
         check(make("differential_privacy"), 0.8, scoring="f1")
     assert check(make("both"), 0.8, scoring="f1").certificate.route == "description_length"
 

@@ -95,7 +95,7 @@ def test_the_certificate_of_stratified_subsamples_speaks_of_the_class_mix(tmp_pa
 def test_more_subsamples_than_the_rarest_class_has_records_are_refused(tmp_path):
     y = np.repeat([0, 1], [90, 10])
     holdout = Holdout(np.zeros((100, 1)), y, ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match=r"at most the 10 records of the rarest class\. Got 11 instead"):
+    with pytest.raises(ValueError, match=r"at most the 10 rows of the rarest class\. Got 11 instead"):
         StableHoldoutScorer("roc_auc", holdout, n_subsamples=11, stratify=True)
     assert MedianSettings(n_subsamples=10, stratify=True).subsample_size(session_of(holdout).data) == 10
     assert MedianSettings(stratify=True).subsamples(HoldoutData(np.zeros((100, 1)), y)) == 5
