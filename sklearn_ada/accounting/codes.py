@@ -112,6 +112,7 @@ _FREEDOM = 30.0  # of the Student law of counts
 _CAUCHY_MASS = 0.01
 _CAUCHY_SCALE = 3.0
 
+_MASSES_OF_ONE = {"confirmation": DIFFERENT_MASS, "version": DIFFERENT_MASS, "relabelled": RELABELLED_MASS}
 _URNS = ("cells", "winner", "candidate", "confirmation", "version")
 _OF_CELLS = ("cells", "winner", "candidate")
 
@@ -164,10 +165,8 @@ class Code:
         stream, value, scale = symbol.stream, symbol.value, symbol.scale
         if stream == "overlap":
             return _ln_of_two(symbol, self.leak_mass)
-        if stream in ("confirmation", "version"):
-            return _ln_of_two(symbol, DIFFERENT_MASS)
-        if stream == "relabelled":
-            return _ln_of_two(symbol, RELABELLED_MASS)
+        if stream in _MASSES_OF_ONE:
+            return _ln_of_two(symbol, _MASSES_OF_ONE[stream])
         if stream == "which":
             return math.log(_probability(scale, "scale", "Symbol of a version"))
         if isinstance(value, str):

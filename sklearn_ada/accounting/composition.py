@@ -26,7 +26,7 @@ import numpy.typing as npt
 from scipy.special import gammaln, logsumexp
 
 from sklearn_ada._solving import enclosed_root
-from sklearn_ada._validation import bad_parameter, checked, checked_fields
+from sklearn_ada._validation import bad_parameter, checked, checked_fields, plain
 
 __all__ = [
     "EpsilonDelta",
@@ -263,7 +263,15 @@ def optimal_composition_delta(composed_epsilon: float, k: int, epsilon: float, d
     >>> round(optimal_composition_delta(0.5, k=10, epsilon=0.1), 6)
     0.00993
     """
-    return _composed_delta(composed_epsilon, k, epsilon, delta)
+    if composed_epsilon >= k * epsilon:  # no loss of a randomised response is larger
+        return -math.expm1(k * math.log1p(-delta))
+    pure = exp_upward(_log_delta_of_randomized_responses(composed_epsilon, k, epsilon))
+    if delta == 0.0 or pure == 1.0:
+        return pure
+    return -math.expm1(k * math.log1p(-delta) + math.log1p(-pure))
+
+
+_composed_delta = plain(optimal_composition_delta)
 
 
 @checked(composed_delta="(0, 1)", k="count", epsilon=">= 0", delta="[0, 1)")
@@ -305,15 +313,6 @@ def optimal_composition_epsilon(composed_delta: float, k: int, epsilon: float, d
         raise bad_parameter("composed_delta", "optimal_composition_epsilon", expected, composed_delta)
     most = k * epsilon
     return min(most, smallest_epsilon(lambda e: _composed_delta(e, k, epsilon, delta) - composed_delta, most))
-
-
-def _composed_delta(composed_epsilon: float, k: int, epsilon: float, delta: float) -> float:
-    if composed_epsilon >= k * epsilon:  # no loss of a randomised response is larger
-        return -math.expm1(k * math.log1p(-delta))
-    pure = exp_upward(_log_delta_of_randomized_responses(composed_epsilon, k, epsilon))
-    if delta == 0.0 or pure == 1.0:
-        return pure
-    return -math.expm1(k * math.log1p(-delta) + math.log1p(-pure))
 
 
 def _log_delta_of_randomized_responses(composed_epsilon: float, k: int, epsilon: float) -> float:

@@ -814,7 +814,20 @@ def gaussian_log_delta(mu: float, epsilon: float) -> float:
     >>> round(gaussian_log_delta(0.01, 1.0), 3)
     -5014.235
     """
-    return _log_delta(mu, epsilon)
+    # ln phi(x) + ln(R(x) - R(x + mu)), R the Mills ratio: both terms of delta have the factor phi(x)
+    if mu == 0.0:
+        return -math.inf
+    x = epsilon / mu - mu / 2.0
+    if x < -1.0:  # then mu > 2, and the two terms of delta are far apart
+        log_first = float(log_ndtr(-x))
+        log_second = epsilon + float(log_ndtr(-x - mu))
+        return min(0.0, log_first + math.log(-math.expm1(log_second - log_first)))
+    if x > 1e150:  # x**2 would overflow
+        return -sys.float_info.max
+    return -0.5 * x * x - 0.5 * math.log(2.0 * math.pi) + _log_mills_decrease(x, mu)
+
+
+_log_delta = plain(gaussian_log_delta)
 
 
 @checked(mu=">= 0", delta="(0, 1)")
@@ -909,23 +922,6 @@ class GaussianPrivacyLoss:
             If ``epsilon`` is out of range.
         """
         return exp_upward(float(log_ndtr(0.5 * self.mu - epsilon / self.mu)))
-
-
-def _log_delta(mu: float, epsilon: float) -> float:
-    """Return ``ln phi(x) + ln(R(x) - R(x + mu))``.
-
-    R is the Mills ratio; both terms of delta have the factor phi(x).
-    """
-    if mu == 0.0:
-        return -math.inf
-    x = epsilon / mu - mu / 2.0
-    if x < -1.0:  # then mu > 2, and the two terms of delta are far apart
-        log_first = float(log_ndtr(-x))
-        log_second = epsilon + float(log_ndtr(-x - mu))
-        return min(0.0, log_first + math.log(-math.expm1(log_second - log_first)))
-    if x > 1e150:  # x**2 would overflow
-        return -sys.float_info.max
-    return -0.5 * x * x - 0.5 * math.log(2.0 * math.pi) + _log_mills_decrease(x, mu)
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)

@@ -9,16 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
-from sklearn_ada._validation import (
-    bad_parameter,
-    check_indices,
-    check_values,
-    checked,
-    checked_fields,
-    describe,
-    generator,
-    instance,
-)
+from sklearn_ada import _validation
+from sklearn_ada._validation import bad_parameter, check_values, checked, checked_fields, describe, generator
 from sklearn_ada.accounting.events import Event, LaplaceEvent, Release, composed
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms.noise import StatefulMechanism, with_laplace
@@ -171,7 +163,7 @@ class PrivateMultiplicativeWeights(StatefulMechanism, count="updates", limit="ma
         return SparseVector(self.epsilon, unit, most, True, self.threshold_noise, self.updates)
 
 
-@checked(grid=instance(Grid, "a Grid"), rng=generator)
+@checked(grid=_validation.instance(Grid, "a Grid"), rng=generator)
 def multiplicative_weights_median(
     mechanism: PrivateMultiplicativeWeights,
     estimator: ArrayLike,
@@ -236,7 +228,7 @@ def multiplicative_weights_median(
     if values.shape != (mechanism.universe_size,):
         expected = f"an array of {mechanism.universe_size} numbers"
         raise bad_parameter("estimator", owner, expected, describe(estimator))
-    sample = values[check_indices(records, mechanism.universe_size, owner)]
+    sample = values[_validation.check_indices(records, mechanism.universe_size, owner)]
     if sample.size != mechanism.n_records:
         raise bad_parameter("records", owner, f"of length {mechanism.n_records}", describe(sample))
     events: list[Event | None] = []

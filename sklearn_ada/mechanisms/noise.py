@@ -16,15 +16,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sklearn_ada._validation import (
-    bad_parameter,
-    check_real,
-    check_state,
-    checked,
-    checked_fields,
-    generator,
-    instance,
-)
+from sklearn_ada import _validation
+from sklearn_ada._validation import bad_parameter, check_real, checked, checked_fields, generator, instance
 from sklearn_ada.accounting import events
 from sklearn_ada.accounting.events import Release, Symbol
 from sklearn_ada.exceptions import BudgetExhaustedError
@@ -240,7 +233,7 @@ class StatefulMechanism:
             What `state` returned, also after a round trip through JSON.
         """
         names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        return cls(**check_state(state, names, cls.__name__))
+        return cls(**_validation.check_state(state, names, cls.__name__))
 
     def _refuse_if_exhausted(self) -> None:
         if self.exhausted:

@@ -37,14 +37,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from sklearn_ada import _validation
 from sklearn_ada._validation import (
-    as_floats,
     bad_parameter,
     check_integer,
     check_real,
     checked,
     checked_fields,
-    describe,
     instance,
 )
 from sklearn_ada.accounting.events import CodedRelease, Release, Symbol
@@ -314,9 +313,9 @@ class Grid(ABC):
         values : array-like of float
             Of any shape.
         """
-        array = as_floats(values, "values", type(self).__name__)
+        array = _validation.as_floats(values, "values", type(self).__name__)
         if np.isnan(array).any():
-            raise bad_parameter("values", type(self).__name__, "free of NaN", describe(array))
+            raise bad_parameter("values", type(self).__name__, "free of NaN", _validation.describe(array))
         return self._index(array)
 
     def border(self, index: int) -> float:
@@ -452,7 +451,7 @@ class ExplicitGrid(Grid):
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
-        array = as_floats(self.values, "values", "ExplicitGrid")
+        array = _validation.as_floats(self.values, "values", "ExplicitGrid")
         if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all() or (np.diff(array) <= 0).any():
             expected = "a non-empty, strictly increasing tuple of finite numbers"
             raise bad_parameter("values", "ExplicitGrid", expected, self.values)
