@@ -1,16 +1,17 @@
 """Figures computed elsewhere: half-widths, most questions, subsamples, and labels of ease.ml/ci."""
 
+import functools
 import math
 
 import pytest
 
 from sklearn_ada import plan_holdout
 from sklearn_ada.guarantees import expected_half_width, plan_checks, wilson_deviation
-from sklearn_ada.planning.methods import Assumptions, methods, solve
+from sklearn_ada.planning.methods import Assumptions, methods
 from tests.support.rows import reference
 
-WORST = Assumptions(expected_value=None, grid_size=1000, subsample_size=1)
-BY_NAME = {method.name: method for method in methods(WORST)}
+WORST = {"expected_value": None, "grid_size": 1000, "subsample_size": 1}
+BY_NAME = {method.name: method for method in methods(Assumptions(**WORST))}
 COLUMNS = {
     "nonadaptive": "fixed in advance",
     "sample_splitting": "sample splitting",
@@ -20,21 +21,21 @@ COLUMNS = {
 }
 
 
-def half_widths():
-    return reference("half_widths")
+@functools.cache
+def plan_of(**asked):
+    return plan_holdout(**WORST, **asked)
 
 
-@pytest.mark.parametrize("row", half_widths(), ids=lambda row: f"{row['n']}-{row['k']}")
+@pytest.mark.parametrize("row", reference("half_widths"), ids=lambda row: f"{row['n']}-{row['k']}")
 def test_half_widths(row):
     n, k = int(row["n"]), int(row["k"])
     for column, name in COLUMNS.items():
-        width, reference = solve(BY_NAME[name], n, k, None).width, float(row[column])
+        width, published = BY_NAME[name].half_width(n, k), float(row[column])
         if column == "rounding" and (k < 10 or (n, k) == (1_000_000, 10)):
-            assert width <= reference * (
-                1 + 5e-5
-            )  # the reference rounds even one answer, to 399 cells at most
+            # The reference rounds even one answer, to 399 cells at most.
+            assert width <= published * (1 + 5e-5)
         else:
-            assert width == pytest.approx(reference, rel=1e-4)
+            assert width == pytest.approx(published, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -48,18 +49,18 @@ def test_half_widths(row):
 )
 def test_most_questions_within_a_tenth(name, figures, slack):
     for n, figure in zip((10_000, 100_000, 1_000_000), figures, strict=True):
-        k = solve(BY_NAME[name], n, None, 0.1).n_questions
+        k = plan_of(n=n, width=0.1)[name].n_questions
         assert (1 - slack) * figure - 1 <= k <= (1 + slack) * figure + 1
 
 
 def test_most_questions_by_bassily():
     """The figures, 0, 29 and 2,224, come from other constants: only the order of magnitude compares."""
-    counts = [
-        solve(BY_NAME["Gaussian noise, Bassily"], n, None, 0.1).n_questions for n in (10**4, 10**5, 10**6)
-    ]
-    assert counts[0] == 0
-    assert 1 <= counts[1] <= 29
-    assert 2_224 / 2 <= counts[2] <= 2_224 * 2
+    none, some, many = (
+        plan_of(n=n, width=0.1)["Gaussian noise, Bassily"].n_questions for n in (10_000, 100_000, 1_000_000)
+    )
+    assert none == 0
+    assert 1 <= some <= 29
+    assert 2_224 / 2 <= many <= 2_224 * 2
 
 
 @pytest.mark.parametrize(
@@ -67,14 +68,12 @@ def test_most_questions_by_bassily():
     [(10, 100_346, 11_857, 546), (100, 295_646, 42_345, 5_538), (1_000, 1_076_523, 147_717, 55_000)],
 )
 def test_subsamples_for_k_medians_between_the_quartiles(k, feldman_steinke, jung, uniform):
-    def subsamples(name):
-        return solve(BY_NAME[name], None, k, 0.25).n
-
-    assert subsamples("median, Feldman-Steinke") == feldman_steinke
-    assert 0.98 * jung <= subsamples("median, Jung") <= jung
+    plan = plan_of(n_questions=k, width=0.25)
+    assert plan["median, Feldman-Steinke"].n == feldman_steinke
+    assert 0.98 * jung <= plan["median, Jung"].n <= jung
     # The figure is by DKW; the binomial tail needs about 470 instead of 546.
-    assert 0.82 * uniform <= subsamples("median, uniform code") <= 0.88 * uniform
-    assert subsamples("median, direct") < 0.2 * jung
+    assert 0.82 * uniform <= plan["median, uniform code"].n <= 0.88 * uniform
+    assert plan["median, direct"].n < 0.2 * jung
 
 
 @pytest.mark.parametrize(
@@ -82,9 +81,15 @@ def test_subsamples_for_k_medians_between_the_quartiles(k, feldman_steinke, jung
 )
 def test_labels_of_ease_ml_ci(width, fixed, adaptive):
     """32 steps at reliability .99; its bounds are one-sided, so two-sided ones at .98 are the same."""
-    by_name = {method.name: method for method in methods(Assumptions(0.98, expected_value=None))}
-    assert solve(by_name["fixed in advance"], None, 32, width).n == fixed
-    assert solve(by_name["verdicts"], None, 32, width).n == pytest.approx(adaptive, abs=1)
+    asked = {"n_questions": 32, "width": width, "confidence_level": 0.98, "expected_value": None}
+    plan = plan_holdout(**asked, verdicts=True)
+    assert plan["fixed in advance"].n == fixed
+    assert plan["verdicts"].n == pytest.approx(adaptive, abs=1)
+
+
+def test_beta_is_that_of_the_confidence_level():
+    assert pytest.approx(0.02) == Assumptions(confidence_level=0.98).beta
+    assert Assumptions(confidence_level=0.98).ln_beta == pytest.approx(math.log(0.02))
 
 
 def test_the_prototype_of_checks_and_certify():
@@ -110,8 +115,3 @@ def test_the_prototype_of_checks_and_certify():
     assert plan["coded checks"].width * 4 < min(
         plan[name].width for name in ("sample splitting", "rounding", "Gaussian noise, direct")
     )
-
-
-def test_beta_is_that_of_the_confidence_level():
-    assert pytest.approx(0.02) == Assumptions(confidence_level=0.98).beta
-    assert Assumptions(confidence_level=0.98).ln_beta == pytest.approx(math.log(0.02))

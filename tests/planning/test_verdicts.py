@@ -130,11 +130,6 @@ def test_bad_verdicts_are_named(bad, message):
         plan_holdout(n=100, n_questions=4, **bad)
 
 
-def test_searches_have_no_verdicts():
-    with pytest.raises(ValueError, match=r"'searches' parameter .* None where 'verdicts' is True"):
-        plan_holdout(n=100, searches=4, verdicts=True)
-
-
 def test_from_the_command_line(capsys):
     flags = ["--questions", "32", "--width", "0.1", "--confidence-level", "0.98", "--verdicts"]
     assert main(["plan", *flags, "--passes", "1", "--disagreement", "0.1", "--json"]) == 0
