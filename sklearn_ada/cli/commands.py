@@ -331,7 +331,7 @@ class SubsetCentroids(ClassifierMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class Contrast:
-    """One repetition: the score of the chosen candidate, and two intervals that are said to hold for it."""
+    """One repetition: the score of the chosen candidate, and two intervals around it."""
 
     candidates: int
     naive_score: float

@@ -1,6 +1,6 @@
 """What commands share: kinds of arguments, columns of files, numbers and comma-separated values.
 
-What is wrong with an argument is said, with status 2, before anything is computed. A file of labels is CSV,
+A wrong argument ends a command, with status 2, before anything is computed. A file of labels is CSV,
 NPY, or Parquet where pyarrow is installed. A column of a CSV file whose cells are all whole numbers, written
 plainly, is one of numbers; any other is one of text. So "007" is no 7, and the ids of two files agree if they
 are written in the same way.

@@ -7,7 +7,7 @@ Where to go, from the top down:
   is found again.
 - `asking` takes a question to its answer. The ledger's records so far decide whether it is admitted; the
   model predicts the holdout's rows; what came of it is recorded and paid for, and only then returned.
-- `rounds` asks many questions at once, `choice` chooses among models, `publishing` tells final values.
+- `rounds` asks many questions at once, `choice` chooses among models, `publishing` releases final values.
 - `changes` is about rows that are shuffled, appended, dropped or relabelled under one ledger.
 - `session` holds the rows, the policy, the ledger and the asker together, and guards a look at the rows.
 - `records` has a class for each kind of record, `state` what they add up to.
@@ -29,32 +29,32 @@ symbol, code, nat
     information with natural logarithms. Its *stream* says which code it belongs to. L is the sum of all
     nats spent; the larger it is, the wider are later intervals.
 cell
-    An interval of values, ``2 * half_cell`` wide, that are not told apart. Cell 0 is centred at the guess, so
+    An interval of values, ``2 * half_cell`` wide, that have one answer. Cell 0 is centred at the guess, so
     "the guess holds" is symbol 0 and costs little. Another cell is a *surprise* and costs several nats.
-share
+stake
     The part of the failure probability ``1 - confidence_level`` that one question may use
     (`terms.policy.Stake`).
 confirmation
     A question that is asked again is found by digests, which only propose that it is the same. The model
-    predicts the holdout once more, and whether it says what is recorded is a symbol with a price
+    predicts the holdout once more, and whether its outputs are those recorded is a symbol with a price
     (`asking.Proposal`).
 sealed
-    Said of a value of which the cell was told when it was asked, and which is kept, hidden, in its record. To
-    *unseal* it is to tell it later, at the failure probability of its asking. The *final* answer is the one
-    that is published, with most of what is left in the *purse*, from which all questions take their weights.
+    A value is sealed if only its cell was released when it was asked. It is kept, hidden, in its record. To
+    *unseal* it is to release it later, at the failure probability of its asking. The *final* answer is the
+    one that is published, with most of what is left in the *purse*, from which questions take their stakes.
 round
     Questions that are all fixed before any of them is answered, such as the candidates of one search.
 route
     The theory behind an interval: description length, which counts nats, or differential privacy, which adds
     noise to answers and bounds what they reveal with a *transfer theorem*.
 unit
-    An *independent unit* is what intervals count: a record, or a group of records. A *privacy unit*
+    An *independent unit* is what intervals count: a row, or a group of rows. A *privacy unit*
     (`sklearn_ada.accounting.filters.Unit`) is what one has to replace to get a neighbouring data set: a
-    record, or one of several disjoint subsamples.
+    row, or one of several disjoint subsamples.
 verdict
     The word that says what came of a question, such as "agrees" or "refused".
 vacuous
-    Said of an interval that holds everything the metric can be.
+    An interval is vacuous if it holds everything the metric can be.
 """
 
 from sklearn_ada.answer import Answer, Certificate, Cost

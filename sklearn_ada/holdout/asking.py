@@ -11,7 +11,7 @@ confirmation of one, before anything of it is returned.
 of the failure probability, so the intersection of their intervals holds.
 
 The interval of a sealed answer follows from two theorems, of which the transcript theorem needs an order of
-the answers that the rows do not decide. A question on its own was fixed with what was known when it was
+the answers that the rows do not decide. A question on its own was fixed by what was recorded when it was
 begun; if something else was recorded between that and its own record (by a thread, or by a colleague), who
 came first may have been decided by the rows, so then description length speaks alone. In a round it does
 until that is closed (`session.close_round`).
@@ -31,15 +31,15 @@ would tell an asker who makes models that differ on one chosen row whether that 
   "different" is paid for nevertheless.
 
 Whoever asks a third time is compared with all versions that there were before the look at once (with those
-that somebody else has recorded since, in a further comparison), and told which of them, if any: "the same
-or different" is one symbol, and which of k versions it is, another: of ``ln k`` nats the first time, less for
-a version that comes again and again. "The same or different" is learnt apart from that of proposals with one
-version: a model which predicts at random, a new version each time, counts there as one that was different,
-however often it is asked. The comparison is never refused: earlier records alone decide that it is made, and
-its price is the same whatever the tolerance.
+that somebody else has recorded since, in a further comparison), and learns which of them it is, if any: "the
+same or different" is one symbol, and which of k versions it is, another: of ``ln k`` nats the first time,
+less for a version that comes again and again. "The same or different" is learnt apart from that of proposals
+with one version: a model which predicts at random, a new version each time, counts there as one that was
+different, however often it is asked. The comparison is never refused: earlier records alone decide that it is
+made, and its price is the same whatever the tolerance.
 
-The proof is that of every symbol: which records there are to compare with, and so what may be said, is fixed
-by the transcript before the look, and the code gives all outcomes together a mass of at most 1.
+The proof is that of every symbol: which records there are to compare with, and so what may come of it, is
+fixed by the transcript before the look, and the code gives all outcomes together a mass of at most 1.
 
 **What a confirmation shows** is that the model says on the holdout's rows what is recorded. A model that
 says the same on all of them and something else elsewhere in the population gets the first one's certificate,
@@ -230,7 +230,7 @@ def _public_outputs(question: Question) -> str:
 
 
 def _comparable(session: Session, question: Question, observation: Observation) -> OutputSummary:
-    """Return what a record keeps of what a model said, for comparisons.
+    """Return what a record keeps of a model's outputs, for comparisons.
 
     Values of the metric are among it, hidden by the ledger's secret. Where only the holder of a private key
     may read them, what was released stands in their place: 10,000 counts are searched in no time.
@@ -306,7 +306,7 @@ class Proposal:
         return bool(self.versions) and self.session.policy.is_private and not self.is_anew
 
     def charge(self, outputs: OutputSummary, decide: Decide, entry: dict[str, Any], secret: bytes) -> Record:
-        """Return the record whose model said this; if there is none, record what ``decide`` returns.
+        """Return the record with these outputs; if there is none, record what ``decide`` returns.
 
         Where privacy certifies nothing is compared.
 
@@ -339,9 +339,9 @@ class Proposal:
     def _confirmed(
         self, outputs: OutputSummary, versions: list[Record], entry: dict[str, Any], secret: bytes
     ) -> Record | None:
-        """Return the version whose model said this, or None; recorded and paid for either way.
+        """Return the version with these outputs, or None; recorded and paid for either way.
 
-        Where no version keeps what was said, nothing is compared, and nothing revealed.
+        Where no version keeps outputs, nothing is compared, and nothing revealed.
         """
         kept = [(record, kept_outputs(record.body)) for record in versions]
         comparable = [(record, before) for record, before in kept if before is not None]

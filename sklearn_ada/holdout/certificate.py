@@ -437,7 +437,7 @@ def _interval(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
 
 
 def _of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
-    """Return the interval of an exact value that was told later: what lies in all that were given for it."""
+    """Return the interval of a value that was released later: the intersection of all its intervals."""
     before, ln_delta = read_record(prefix.records[read.number].body), read.ln_delta
     assert isinstance(before, ValueRecord)
     if read.is_final:
@@ -464,7 +464,7 @@ def _of_coded(prefix: Prefix, state: State, read: ValueRecord, ln_delta: float) 
         raise _NotRecomputedError(f"this release does not have their mechanism ({name})")
     if name not in ("check", "certify"):
         raise _NotRecomputedError(f"no ledger holds draws or earlier answers of its mechanism ({name})")
-    if "interval" in mechanism:  # its ends were told beside the value; foreseeing them takes labels
+    if "interval" in mechanism:  # its ends were released beside the value; foreseeing them takes labels
         raise _NotRecomputedError(
             f"no ledger holds a function of all rows ({mechanism['interval']['construction']})"
         )

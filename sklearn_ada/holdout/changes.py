@@ -1,6 +1,6 @@
 """What becomes of a holdout when its rows change: rows added, missing or relabelled; training rows compared.
 
-The sample may grow, and rows that are known by ids may come, go and get other labels, while what was revealed
+The sample may grow, and rows with ids may come, go and get other labels, while what was revealed
 goes on counting.
 
 Theorem. Let the records of a holdout be the first n of an endless sequence of independent draws, and let a
@@ -20,25 +20,25 @@ So every old interval stays valid, and all old and new ones hold together. L mus
 was asked depends on the old rows, which are still among the rows. A round that was open is closed, because
 its questions were fixed for the old rows.
 
-*Rows known by ids.* Other changes are nodes of the same tree, under assumptions that later certificates name.
-Let each record be drawn with everything that will ever be said of it: whether it is left out, and the label
+*Rows with ids.* Other changes are nodes of the same tree, under assumptions that later certificates name. Let
+each record be drawn with everything that will ever be recorded of it: whether it is left out, and the label
 that it is given in the end. Records are still independent draws.
 
 - *Missing* rows. If the rule that leaves a record out looks at nothing but the record's own id and features
   (not at its label, and at no prediction), the records that stay are independent draws of those that such a
-  rule leaves, and how many there are is fixed once it is known which. A question after that is one about
+  rule leaves, and how many there are is fixed once they are chosen. A question after that is one about
   them, fixed before any of their labels is seen but through the transcript, whose nats count.
 - *Relabelled* rows. If labels are corrected by a rule that looks at no prediction, the corrected label is a
   part of the record from the start; when it is corrected must not depend on the records, or each opening
   before would tell that it was not yet. A question before is a function of the old labels, one after of the
-  new. That labels differ is itself told about the records, and is paid for:
-  ``-ln d`` nats each time (d = .01). That they do not is told as often as somebody tries, so ``-ln(1 - d)``
-  is paid in advance, with the record of each set of rows: whoever tries labels of these until they are the
-  right ones ends after some j of them, and ``(1 - d) sum_j d^(j-1) = 1``. Where M labellings of the same ids
-  are recorded, any of them may be the right one, so the M-th pays ``ln M`` more: with S_M the sum over all
-  ends of trying until M are found, ``S_M = M S_(M-1) + d S_M``, thus ``M! / (1 - d)^M``, and what was paid
-  in advance is ``-ln((1 - d)^M / M!)``. Nothing is told for nothing: whether labels are compared, recorded or
-  refused depends on ids alone.
+  new. That labels differ reveals something about the records, and is paid for: ``-ln d`` nats each time (d =
+  .01). That they do not is revealed as often as somebody tries, so ``-ln(1 - d)`` is paid in advance, with
+  the record of each set of rows: whoever tries labels of these until they are the right ones ends after some
+  j of them, and ``(1 - d) sum_j d^(j-1) = 1``. Where M labellings of the same ids are recorded, any of them
+  may be the right one, so the M-th pays ``ln M`` more: with S_M the sum over all ends of trying until M are
+  found, ``S_M = M S_(M-1) + d S_M``, thus ``M! / (1 - d)^M``, and what was paid in advance is ``-ln((1 - d)^M
+  / M!)``. Nothing is revealed for nothing: whether labels are compared, recorded or refused depends on ids
+  alone.
 - *Back* to the rows and labels of an earlier edition: one more change, which costs and assumes nothing more.
   The function is that of the edition, which was fixed before, and the nats of all that was revealed in
   between count. Which edition a question is about is a part of the transcript.
@@ -57,7 +57,7 @@ With fresh rows alone one can make a new holdout instead, with a ledger of its o
 hold at its own confidence level; those of both holdouts together fail with the sum of the failure
 probabilities.
 
-**Training rows** must not be the holdout's. Whether they are is told by hashes of their features
+**Training rows** must not be the holdout's. Hashes of their features show whether they are
 (`overlaps`); the outcome is recorded and has a price.
 """
 
@@ -233,7 +233,7 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
         reasons.append("groups, weights or ids that occur more than once: its guarantee is for these units")
     if reasons:
         what = " and ".join(by_ids) or "Labels differ"
-        if not by_ids and policy.route == "description_length":  # that labels differ is all that is told
+        if not by_ids and policy.route == "description_length":  # that labels differ is all that is revealed
             _charge_labels(session)
             what += ", and to tell that cost 4.6 nats"
         raise LedgerMismatchError(
@@ -389,13 +389,13 @@ def overlaps(session: Session, hashes: NDArray[np.uint64]) -> bool:
     """Return whether rows with these hashes (`row_hashes`) contain the holdout, or more than by chance.
 
     The outcome is recorded and charged, once for the same rows in the same order; "no" costs about a
-    millionth of a nat, and "yes" 14 nats. Of a closed holdout only what is recorded is told.
+    millionth of a nat, and "yes" 14 nats. Of a closed holdout only what is recorded is returned.
     """
     own = session.data.feature_hashes
     compared = hashlib.sha256(hashes.tobytes())
     if session.genesis.identity != "content":  # the features of its rows may change: then they are asked anew
         compared.update(hmac.digest(session.secret, own.tobytes(), "sha256"))
-    # By order: whether X is the holdout depends on it, and what is free must have been told before.
+    # By order: whether X is the holdout depends on it, and what is free must have been released before.
     key = f"overlap rows {session.data.first_like} {compared.hexdigest()}"
     stamp = session.asker.stamp()
 

@@ -126,7 +126,7 @@ def _look_and_charge(
 
 
 def _value(metric: Metric, subject: Subject, data: HoldoutData) -> Observation:
-    """Return the value of one model, and what it said."""
+    """Return the value of one model, and its outputs."""
     model = subject.copy()
     if not data.has_interval(metric):
         value = metric.whole(model, guarded(data.X), data.y, sample_weight=data.weight)

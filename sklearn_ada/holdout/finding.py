@@ -1,10 +1,10 @@
 """Finding the ledger of some rows, and the rows that are its holdout's.
 
-A ledger without a path belongs to rows. Where these are known by ids, it is looked for among the ledgers of
+A ledger without a path belongs to rows. Where these have ids, it is looked for among the ledgers of
 this session whose rows have ids; they are compared by hashes keyed with the ledger's own secret.
 
 - All rows of a holdout (of one of its editions) are among these: its ledger.
-- Rows of another holdout are, too: refused. One ledger would forget what the other one told.
+- Rows of another holdout are, too: refused. One ledger would forget what the other one revealed.
 - Some are, and others are missing: other rows, such as an outer fold, or the same with rows dropped. They get
   a ledger that is certified for these rows alone, and a warning, because nothing tells the two apart.
 - None is, but the same labels in the same order were asked about, without ids or with others: refused, as a
@@ -12,7 +12,7 @@ this session whose rows have ids; they are compared by hashes keyed with the led
 - In a fold of scikit-learn's cross-validation: a ledger of its own, which only the same ids find again, in a
   fold or not. No fold's answers are mixed with those about all rows, and nothing is warned of.
 
-**Rows known by ids keep their side**: none that a ledger knows as its holdout's is ever trained on. Where a
+**Rows with ids keep their side**: none that a ledger has as its holdout's is ever trained on. Where a
 share of the rows is the holdout, each row is assigned by a hash of its own id, and cannot cross. A mask, a
 splitter or a `Holdout` chooses rows by something else: these are compared with what the ledger knows. Ids are
 no secret, so an error may say how many rows are missing, new, or on the wrong side. It never says how many
@@ -73,7 +73,7 @@ def place_of_rows(given: Address | None, ids: Ids | None, y: ArrayLike, missing:
     given : path-like, str or None
         What a user gave as ``ledger``; a path or a URL is returned as it is.
     ids : ndarray of bytes or None
-        Hashed. None: rows are known by their labels and their order.
+        Hashed. None: labels and their order identify the rows.
     y : array-like
         Labels.
     missing : {"raise", "ignore"}, default="raise"
@@ -137,7 +137,7 @@ def _place_by_ids(
     if within_cross_validation():
         return Place(own if here == own and not (untouched and closed) else of_fold)
     shared = _sharing([one for one in ledgers_of_kind(given, _ROWS) if one != here], ids)
-    # But one that told nothing is left for the first one of these rows, as soon as missing="ignore" says that
+    # But an untouched one is left for the first one of these rows, as soon as missing="ignore" says that
     # they are the same, or the first one knows them already.
     is_left = untouched and (closed or missing == "ignore" or any(one.missing == 0 for one in shared))
     # Rows are not recorded yet, or never, if whoever began it ended before.
@@ -177,13 +177,13 @@ def _place_by_ids(
 
 
 def _is_untouched(address: Address) -> tuple[bool, bool]:
-    """Return whether a ledger told nothing yet, and whether it is closed."""
+    """Return whether a ledger revealed nothing yet, and whether it is closed."""
     ledger = open_existing_ledger(address, State)
     return ledger.read(lambda state: (state.is_untouched, state.closed))
 
 
 class _Sharing(NamedTuple):
-    """A ledger whose holdout has rows among some: how many of an edition are known, and how many missing."""
+    """A ledger with some of these rows: how many of an edition are present, and how many missing."""
 
     address: str
     present: int
@@ -250,7 +250,7 @@ def check_sides(session: Session, ids: Ids) -> None:
     Parameters
     ----------
     session : Session
-        Of a holdout whose rows are known by ids.
+        Of a holdout whose rows have ids.
     ids : ndarray of bytes
         Hashed ids of the rows that models will be fitted on; an id may occur more than once.
     """
@@ -332,7 +332,7 @@ def _begun(address: Address) -> tuple[Ledger[State], list[Table]] | None:
 
 
 def _paid_for_labels(address: Address) -> str:
-    """Charge that labels differ, which is told now, where nats are what is paid with; return what to say."""
+    """Charge the news that labels differ, if nats are what pays; return what to say."""
     ledger, stamp = open_ledger_to_write(address, State), Asker().stamp()
     if ledger.read(lambda state: state.policy.route) != "description_length":
         return ""

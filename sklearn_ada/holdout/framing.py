@@ -139,7 +139,7 @@ class Framed:
         subject = subject_key(digest, metric, mechanism["name"], session.data.first_like)
         rows = "" if guess is None else guess.outputs if is_private else guess.rows
         # Nothing may count that differs in its last bits from run to run. Where the holdout confirms, the
-        # guess is known but for noise if its rows are known.
+        # guess is fixed but for noise if its rows are.
         digits = 3 if rows and not is_private else 9
         key = question_key(subject, question.purpose, described, rows, mechanism, digits)
         final = f"{FINAL}{key}"

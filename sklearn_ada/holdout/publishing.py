@@ -2,16 +2,16 @@
 
 **Unsealing.** Theorem and proof: `sklearn_ada.guarantees.question_interval`. A value costs what the code
 makes of it within its cell, about three nats, and whatever is asked later pays them; what is still sealed
-does not. So everything may be told once the holdout is closed, or its final value published. Rows and models
-are not needed: what is told is a function of the record and of the ledger's secret or, where values were
-sealed with a public key, of the holder's private one.
+does not. So everything may be released once the holdout is closed, or its final value published. Rows and
+models are not needed: what is released is a function of the record and of the ledger's secret or, where
+values were sealed with a public key, of the holder's private one.
 
 **The final certify** tells the exact value of a model that is kept, with most of what is left of the purse.
-It is a question like any other, asked when all else is known, so it pays for everything that was said. But it
+It is a question like any other, asked after all others, so it pays for everything that was revealed. But it
 is about a model that was asked before, whose sealed value keeps the level of its asking; both intervals hold
-together, and what lies in both is told (`sklearn_ada.guarantees.intersection`). A model that was never asked
-is asked first, which costs hundredths of a nat if its guess holds. What has no cells is asked with the weight
-of a final; if its value was told before, nothing is told again, and that is nearly free.
+together, and what lies in both is released (`sklearn_ada.guarantees.intersection`). A model that was never
+asked is asked first, which costs hundredths of a nat if its guess holds. What has no cells is asked with the
+weight of a final; if its value was released before, nothing more is revealed, and that is nearly free.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Sealed:
     statistic : LossCount
         What was sealed, rebuilt from the record.
     cell : tuple of int
-        First and last point of the cell that was told.
+        First and last point of the cell that was released.
     """
 
     def __init__(self, ledger: Ledger[State], number: int) -> None:
@@ -185,7 +185,7 @@ class Sealed:
 
     @property
     def unsealed(self) -> int | None:
-        """The point as it was told, by itself or as a final; None if it was not."""
+        """The point as it was released, by itself or as a final; None if it was not."""
         for name in ("unsealed", "final"):
             record = self.ledger.find(f"{name} {self.number}")
             if record is not None:
@@ -201,7 +201,7 @@ class Sealed:
             Opens what was sealed with a public key.
         seen : int or None, default=None
             What a look at the holdout gave, of a model that says what is recorded. It is taken where only a
-            private key would open the seal, and the value was not told before.
+            private key would open the seal, and the value was not released before.
         """
         genesis, text = Genesis(self.ledger.genesis), str(self.read.sealed)
         context = sealed_context(genesis.fingerprint, self.key)
@@ -246,7 +246,7 @@ def _unsealed(sealed: Sealed, asker: Asker, private: Any) -> Record:
             lambda state: sealed.record(state, point, stamp, None, is_public=is_public).to_dict(),
         )
 
-    # Published, it has the interval of its asking as well: what lies in both was told.
+    # Published, it has the interval of its asking as well: what lies in both was released.
     return sealed.ledger.find(f"final {sealed.number}") or with_bare_errors(open_and_charge)
 
 
@@ -272,7 +272,7 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
             )
         if sealed is not None:
             return sealed.record(state, point, stamp, stake, is_public=is_public)
-        # What was told before certifies the stake of a final, too; the symbol is the only one there can be.
+        # A released value certifies the stake of a final, too; the symbol is the only one there can be.
         before, now = read.outcome, question.read(read.event, stake, read.memory)
         interval = intersection(now.interval, [before.interval])
         outcome = replace(before, interval=interval, levels=now.levels)
@@ -284,7 +284,7 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
 
 def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
     """Warn, before the charge, if another value was published and took most of the purse."""
-    keeps_interval = earlier is not None and (  # told exactly, it keeps the interval that it has
+    keeps_interval = earlier is not None and (  # an exact one keeps the interval that it has
         not isinstance(read_record(earlier.body), SealedRecord)
         or session.ledger.find(f"{FINAL}{earlier.seq}") is not None
     )

@@ -4,9 +4,9 @@ A record says what happened and what it does to the state (`sklearn_ada.holdout.
 what is on disk, as `LedgerRecord` describes; kinds and keys are never renamed. An answer or a refusal is
 shown through its `Entry`, one flat row that tables, reports, files and certificates are all made from.
 
-**Sealed answers.** The cell that holds an answer was told when the question was asked. The answer itself is
-kept with its record, under a pad that is a function of the ledger's secret and of the record's key: the same
-length whatever the value is, and as good as random without the secret. That is *hidden, not protected*:
+**Sealed answers.** The cell that holds an answer was released when the question was asked. The answer itself
+is kept with its record, under a pad that is a function of the ledger's secret and of the record's key: the
+same length whatever the value is, and as good as random without the secret. That is *hidden, not protected*:
 whoever opens the ledger on purpose, to decrypt it, can. Where the ledger was begun with the holder's public
 key (``seal_key=``), the value is encrypted for that instead (`sklearn_ada.terms.seal_key`), and the ledger's
 secret does not help. Nothing else of it stands anywhere.
@@ -59,7 +59,7 @@ class Entry:
     time : str or None
         ISO 8601, in UTC; of the asker's clock.
     who, label : str or None
-        Who asked, and from where, if they said so.
+        Who asked, and from where, if they gave it.
     metric, purpose, mechanism : str or None
     guess : float or None
     answer : float or None
@@ -208,7 +208,7 @@ class MechanismRecord(ReleaseRecord):
     given_rows: bool = False
 
     def apply(self, state: State) -> None:
-        """Charge it in nats and to the privacy budget; note that X is known, if it is."""
+        """Charge it in nats and to the privacy budget; note that X is public, if it is."""
         state.charge(self.event, self.price, self.unit)
         if self.given_rows:
             state.assume(_X_IS_PUBLIC)
@@ -314,7 +314,7 @@ class AnswerRecord(ValueRecord):
     memory_name, memory : str, dict
         What its mechanism remembers for later questions, and under which name.
     outputs : str or None, default=None
-        A summary of what the model said on the holdout, hidden. Records of older releases have none.
+        A summary of the model's outputs on the holdout, hidden. Records of older releases have none.
     """
 
     kind = "answer"
@@ -387,7 +387,7 @@ class SealedRecord(AnswerRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class UnsealedRecord(ValueRecord):
-    """An exact value that was sealed and is told: at the level of its asking, or published as a final.
+    """A sealed value that is released: at the stake of its asking, or as a final.
 
     Parameters
     ----------
@@ -774,7 +774,7 @@ class _RowsChangedRecord(LedgerRecord):
         return cls(event=event, price=None if event is None else state.account.price(event), **others)
 
     def apply(self, state: State) -> None:
-        """Charge what it told of labels."""
+        """Charge what it reveals of labels."""
         if self.event is not None and self.price is not None:
             state.charge(self.event, self.price)
 
@@ -807,7 +807,7 @@ class RowsRecord(_RowsChangedRecord):
     ----------
     change : Change
     count : int or None, default=None
-        How many rows it is about; how many labels differ is told nowhere.
+        How many rows it is about; how many labels differ is recorded nowhere.
     table : Table
         The rows that it is about; all that there are from now on, if labels differ or it leads back.
     """
@@ -837,7 +837,7 @@ class RowsRecord(_RowsChangedRecord):
 
     @property
     def tells_of_labels(self) -> bool:
-        """Whether it told that labels are others than before."""
+        """Whether it revealed that labels are others than before."""
         return self.event is not None and bool(symbols_of(self.event)[0].value)
 
     def columns(self) -> dict[str, Any]:

@@ -111,7 +111,7 @@ class Outlook:
 
     @property
     def in_cells(self) -> bool:
-        """Whether a certify, such as a search's, is told the cell of its count."""
+        """Whether a certify, such as a search's, is answered with a cell."""
         return self.published is not None
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def outlook_of(state: State, value: float) -> Outlook:
 
 
 def _of_searches(state: State, probe: Question, worst: Question) -> list[Forecast]:
-    """Return the forecasts of the next searches; the first of all is told exactly with ``"auto"``."""
+    """Return the forecasts of the next searches; with ``"auto"`` the first is exact."""
     if state.policy.answers != "auto" or state.has_certified:
         return [_forecast(state, probe, probe, worst, after) for after in _AHEAD]
     first = _forecast(state, probe.exact, probe.exact, worst.exact, 0)
@@ -156,8 +156,8 @@ def _of_searches(state: State, probe: Question, worst: Question) -> list[Forecas
 def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False) -> str:
     """Return in one sentence what can still be asked, or how to get more.
 
-    Of a ledger that answers in cells it says what the next search is told and what `certify` would publish;
-    of others, how many questions there are.
+    Of a ledger that answers in cells it says how the next search is answered and what `certify` would
+    publish; of others, how many questions there are.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ _NOTHING = "You can still ask, but answers certify nothing: add fresh rows (top_
 
 
 def _of_cells(outlook: Outlook, tolerance: float | None) -> str:
-    """Return the headline where searches are told cells; widths are those of a count such as accuracy."""
+    """Return the headline of a ledger that answers in cells; widths are those of a count such as accuracy."""
     assert outlook.published is not None
     first, *_, last = (f for f in outlook.forecasts if f.purpose == "certify")
     kept = outlook.published < _VACUOUS
@@ -250,7 +250,7 @@ def _probes(state: State, value: float) -> dict[str, Question]:
     metric, probes = Metric("accuracy"), dict[str, Question]()
     for purpose in PURPOSES:
         coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy)
-        alone = state.units == state.rows  # groups are no count, so they are told exactly
+        alone = state.units == state.rows  # groups are no count, so they are answered exactly
         sealed = in_cells(coded, stand_in, state.policy) if alone else None
         probes[purpose] = sealed or by_default(coded, stand_in, state.policy)
     return probes
@@ -385,7 +385,7 @@ class HoldoutReport:
 
     @property
     def headline(self) -> str:
-        """What is left, in one sentence, such as "You can still ask N questions at +-w".
+        """What is left, in one sentence: "You can still ask N questions at +-w".
 
         On a ledger with coarse answers: how wide the next search's answer would be, and what `publish` would
         release.
@@ -458,7 +458,7 @@ class HoldoutReport:
         )
 
     def _in_a_line(self, answer: Answer) -> str:
-        """Return an answer in a line; of a sealed one where its exact value was told, if it was."""
+        """Return an answer in a line; of a sealed one where its exact value was released, if it was."""
         record = self.released_in.get(answer.index)
         text = replace(answer, published=None).summary  # that width was foreseen when it was asked
         return text if record is None else f"{text}, its exact value is in record {record}"
@@ -551,7 +551,7 @@ def answers_in(
 
 
 def _released_in(read: Read) -> dict[int, int]:
-    """Return in which record the exact value of each sealed one was told; a published one is narrower."""
+    """Return in which record the exact value of each sealed one was released; a published one is narrower."""
     places: dict[int, int] = {}
     for record, each in read:
         if isinstance(each, UnsealedRecord) and (each.is_final or each.number not in places):

@@ -391,7 +391,7 @@ def as_closed(
     ledger : Ledger
     read : ValueRecord or RefusalRecord
     closed : dict or None, default=None
-        The nats at which each round was closed, where they are known; None looks for them.
+        The nats at which each round was closed, where they were read; None looks for them.
     """
     assert isinstance(read, ValueRecord | RefusalRecord)
     if not isinstance(read, SealedRecord) or read.round_name is None or read.sealed is None:

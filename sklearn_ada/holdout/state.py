@@ -236,7 +236,7 @@ class State:
         self._family = frozenset()
 
     def count_version(self, number: int) -> None:
-        """Count that a model said what this record keeps, and not what other versions keep."""
+        """Count that a model has the outputs of this record, and not of other versions."""
         self._versions[number] = self._versions.get(number, 0) + 1
 
     def assume(self, assumption: str) -> None:
@@ -462,7 +462,7 @@ class LedgerRecord(ABC):
     Parameters
     ----------
     who, label : str or None
-        Who asked, and from where, if they said so.
+        Who asked, and from where, if they gave it.
     time : str or None
         ISO 8601, in UTC; of the asker's clock.
     """

@@ -66,7 +66,7 @@ _OWN_FOLDS = "the search's own folds"  # of the rows that the model was fitted o
 
 @dataclass
 class Winner:
-    """The winner of a search, and what the holdout said of it.
+    """The winner of a search, and the holdout's answers about it.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def _ask_about_candidates(run: Run) -> Winner:
 
 
 def _scorer_of_round(run: Run) -> HoldoutScorer:
-    """Return the scorer that checks candidates, with their round opened if their number is known."""
+    """Return the scorer that checks candidates, with their round opened if their number is fixed."""
     scorer = run.given.scorer_of(run.metric, run.holdout, run.median)
     candidates = engines.n_candidates(run.given.search)
     if candidates is not None:

@@ -163,7 +163,7 @@ class Delegates(CallbackSupportMixin):
     def set_callbacks(self, *callbacks: Any) -> Any:
         """Set callbacks for the search (scikit-learn 1.9 or later), such as ``ProgressBar()``.
 
-        They are told of what the search does, on training rows, and not of the certificate.
+        They see what the search does, on training rows, and nothing of the certificate.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
-"""One search from its start to its table: how it is told what to score, how it runs, how it is read.
+"""One search from its start to its table: how it scores, how it runs, how it is read.
 
-Kinds of searches are known by their parameters, so no search library is imported. Any other search with
+Kinds of searches are recognised by their parameters, so no search library is imported. Any other search with
 ``scoring``, ``cv``, ``refit`` and ``cv_results_`` is taken for a plain one.
 
 **Precomputed kernels and distances.** Of a matrix of pairs of rows, the columns are split with the rows. A

@@ -264,7 +264,7 @@ class Parameters(SimpleNamespace):
         """Return the settings of the stable median; None for metrics with an interval.
 
         With ``mechanism="auto"`` a scorer of scikit-learn's is certified on its own value, or refused: a
-        median answers where it was asked for, and for a function of which nothing is known but its values.
+        median answers where it was asked for, and for a function of which there is nothing but its values.
         What validation rows tune is for winners: candidates are checked, all of them in the same way. Exact,
         unless privacy alone certifies: by description length a draw's noise would only widen the interval.
 

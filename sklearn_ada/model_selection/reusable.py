@@ -146,7 +146,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         For ``ask="candidates"``: the share of the training rows that gives the guesses, on which candidates
         are not fitted.
     missing : {"raise", "ignore"}, default="raise"
-        What to do if rows of the holdout, known by their ids, are not in X; see `Holdout`.
+        What to do if rows of the holdout, by their ids, are not in X; see `Holdout`.
     expected_questions : int or None, default=None
         See `Holdout`.
     seal_key : str, path-like, bytes, X25519PublicKey or None, default=None

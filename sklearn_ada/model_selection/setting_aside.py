@@ -258,7 +258,7 @@ def _split(
 
 
 def _check_given(holdout: Holdout, ids: NDArray[np.bytes_] | None) -> None:
-    """Raise if training rows are known to be rows of a holdout that was given."""
+    """Raise if ids of training rows are those of a holdout that was given."""
     session = session_of(holdout)
     if session.data.ids is not None and ids is None:
         warn_user(

@@ -113,7 +113,7 @@ class ValidationSplit(Uncopied):
     def origin(self, X: Any, y: Any) -> str:
         """Return what rows these are: "validation", "fit", "both" if they may be either, or "elsewhere".
 
-        Halving searches pass a few rows of a part, so a part is known by its rows too.
+        Halving searches pass a few rows of a part, so a part is recognised by its rows too.
         """
         digest = rows_digest(X, y)
         if digest in self.registered:
@@ -292,8 +292,8 @@ def check_time_order(holdout: Any, cv: Any, rows: Callable[[], Sequence[Any]] = 
     cv : int, splitter, sequence of splits or None
         Of the search.
     rows : callable
-        Returns X, y and groups for training, as the cv will see them. Without them a splitter is known by its
-        class only.
+        Returns X, y and groups for training, as the cv will see them. Without them a splitter is recognised
+        by its class only.
     """
     if not is_ordered_in_time(cv, rows):
         return
@@ -319,7 +319,7 @@ def is_ordered_in_time(cv: Any, rows: Callable[[], Sequence[Any]] = tuple) -> bo
     cv : int, splitter, sequence of splits or None
         Whatever a search takes.
     rows : callable
-        Returns X, y and groups; without them a splitter is known by its class only.
+        Returns X, y and groups; without them a splitter is recognised by its class only.
 
     Examples
     --------
