@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_ada._validation import aligned, counted, number, percent, printable
+from sklearn_ada._validation import aligned, counted, number, percent
 from sklearn_ada.answer import Answer
 from sklearn_ada.cli.tools import count, head, print_json, read_columns, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
@@ -25,7 +25,7 @@ from sklearn_ada.holdout.certificate import verify_certificate
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.holdout.publishing import close, unseal
 from sklearn_ada.holdout.records import Entry, entry_of, read_record
-from sklearn_ada.holdout.report import HoldoutReport, Targets, summary_of
+from sklearn_ada.holdout.report import HoldoutReport, Targets, askers_of, summary_of
 from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger
@@ -282,13 +282,11 @@ def _cells(entry: Entry, targets: Targets) -> list[str]:
 
 
 def _report_text(report: HoldoutReport) -> str:
-    asked_by = {"nobody named" if who == "?" else printable(who): n for who, n in report.asked_by.items()}
-    people = ", ".join(f"{who} ({times})" for who, times in asked_by.items())
     lines = [
         f"holdout {report.fingerprint[:12]}, {report.n_rows} rows; all intervals hold together with "
         f"{percent(report.confidence_level)}",
         f"asked: {_listed(report.asked)}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
-        f"asked by: {people or 'nobody yet'}",
+        f"asked by: {askers_of(report)}",
     ]
     if any(report.confirmed.values()):
         lines.append(f"asked again, and the model said: {_listed(report.confirmed)}")

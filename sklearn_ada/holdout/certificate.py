@@ -379,18 +379,13 @@ def _compare(given: Any, made: Any, where: str) -> None:
     numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (given, made))
     if math.isclose(given, made, rel_tol=1e-9, abs_tol=1e-12) if numbers else given == made:
         return
-    found, expected = _short(given), _short(made)
+    found, expected = (text if len(text) <= 80 else f"{text[:77]}..." for text in map(repr, (given, made)))
     if isinstance(made, list) and isinstance(given, list):
         found, expected = (counted(len(each), "entry") for each in (given, made))
     raise LedgerMismatchError(
         f"The certificate was changed: at {where or 'its top'} it says {found}, the ledger's records "
         f"give {expected}. Trust the ledger, and export it again."
     )
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _recomputed(prefix: Prefix) -> Verified:

@@ -579,14 +579,11 @@ def page_of_summary(ledger: Ledger[State], name: str) -> str:
     except LedgerError as error:  # a notebook shows it all the same
         return f"{title}<p>What is left cannot be told: {html.escape(str(error))}</p>"
     tolerance = "none" if report.tolerance is None else f"half-width {report.tolerance:g} of the range"
-    people = ", ".join(
-        f"{'nobody named' if who == '?' else printable(who)} ({n})" for who, n in report.asked_by.items()
-    )
     facts = {
         "Left": report.headline,
         "Asked": ", ".join(counted(n, purpose) for purpose, n in report.asked.items())
         + f", {report.refused} refused",
-        "Asked by": people or "nobody yet",
+        "Asked by": askers_of(report),
         "Revealed": f"{report.nats:.3g} nats",
         "Confidence": f"{percent(report.confidence_level)}, of all intervals together",
         "Tolerance": tolerance,
@@ -594,6 +591,12 @@ def page_of_summary(ledger: Ledger[State], name: str) -> str:
     }
     rows = "".join(f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in facts.items())
     return f"{title}<table>{rows}</table>"
+
+
+def askers_of(report: HoldoutReport) -> str:
+    """Return who has asked, and how often."""
+    names = {"nobody named" if who == "?" else printable(who): n for who, n in report.asked_by.items()}
+    return ", ".join(f"{who} ({times})" for who, times in names.items()) or "nobody yet"
 
 
 def _remark(state: State) -> str:

@@ -326,15 +326,11 @@ class Interrupts:
     def end(self) -> None:
         """Put all handlers back, then call each whose signal came, even if one raises."""
         self._is_over = True
-        self._each(list(self._before), lambda number: signal.signal(number, self._before[number]))
-        self._each(self._signals, lambda number: self._before[number](number, inspect.currentframe()))
-
-    def _each(self, numbers: list[int], do: Callable[[int], Any]) -> None:
-        if numbers:
-            try:
-                do(numbers[0])
-            finally:
-                self._each(numbers[1:], do)
+        with contextlib.ExitStack() as last_first:
+            for number in reversed(self._signals):
+                last_first.callback(self._before[number], number, inspect.currentframe())
+            for number, handler in self._before.items():
+                last_first.callback(signal.signal, number, handler)
 
     def _hold(self, number: int, frame: FrameType | None) -> None:
         """Remember a signal. If signals are no longer held back, or in a forked child, handle it at once."""

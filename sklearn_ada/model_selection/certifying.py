@@ -203,10 +203,6 @@ class Run:
         rows = engines.take_for(self.X, rest, first, self.given.of_pairs), take_rows(self.y, rest)
         return self.fit_on(candidate, first), *rows
 
-    def can_ask_about(self, model: Any) -> bool:
-        """Return whether a model has one of the methods that the metric takes."""
-        return any(callable(getattr(model, method, None)) for method in self.metric.methods or ("predict",))
-
     def certify(self, model: Any, guess: Guess | None, metric: Metric, round_name: str | None) -> Answer:
         """Ask for the metric of one refitted model.
 
@@ -329,7 +325,8 @@ def _ask_about_winners(run: Run) -> Winner:
     chosen, why = _chosen(run, ranking, count)
     tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", given.verbose)
     models = run.refit([results["params"][i] for i in chosen])
-    able = [run.can_ask_about(model) for model in models]
+    methods = metric.methods or ("predict",)
+    able = [any(callable(getattr(model, method, None)) for method in methods) for model in models]
     if not (why or hidden or any(able)):
         why = _NO_PREDICT
     if why:

@@ -193,13 +193,11 @@ class Parameters(SimpleNamespace):
             ),
             (
                 callable(own.get("refit")), "without a function as refit", "refit",
-                "Certified scores choose the winner. Use one_standard_error=, or ask='winner', which "
-                "certifies what the function chooses.",
+                "Certified scores choose the winner. Use one_standard_error=, or ask='winner'.",
             ),
             (
                 own.get("enable_pruning"), "without pruning", "enable_pruning",
-                "Every step of every model would be a question. Use enable_pruning=False, or ask='winner', "
-                "which prunes by the search's own cross-validation.",
+                "Every step of every model would be a question. Use enable_pruning=False, or ask='winner'.",
             ),
         )  # fmt: skip
         for is_so, expected, name, fix in refused:
