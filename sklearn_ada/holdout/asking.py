@@ -293,9 +293,8 @@ class Proposal:
             proposal._add_versions(versions)
         if found and is_anew:
             warn_user(
-                "A question is asked, and paid for, again: its model has code that is no installed "
-                "library's, so its digest does not tell whether it is the same, and where privacy certifies "
-                "only public rows can: give validation rows, guess_from=(X_val, y_val). A choice has none.",
+                "A question is asked, and paid for, again: its model has code of its own, so only public "
+                "rows can show whether it is the same. Give validation rows: guess_from=(X_val, y_val).",
                 once=("asked anew", session.fingerprint),
             )
         return proposal

@@ -133,7 +133,10 @@ def _place_by_ids(
     own, of_fold = (ledger_address(given, lambda: digest, kind) for kind in (_ROWS, _FOLD))
     # The same ids have one ledger, whoever was first.
     here = next((one for one in (own, of_fold) if is_begun(one)), None)
-    untouched, closed = (False, False) if here is None else _is_untouched(here)
+    untouched = closed = False
+    if here is not None:
+        ledger = open_existing_ledger(here, State)
+        untouched, closed = ledger.read(lambda state: (state.is_untouched, state.closed))
     if within_cross_validation():
         return Place(own if here == own and not (untouched and closed) else of_fold)
     shared = _sharing([one for one in ledgers_of_kind(given, _ROWS) if one != here], ids)
@@ -174,12 +177,6 @@ def _place_by_ids(
             once=("as many rows of each label", os.fspath(own)),
         )
     return Place(own)
-
-
-def _is_untouched(address: Address) -> tuple[bool, bool]:
-    """Return whether a ledger revealed nothing yet, and whether it is closed."""
-    ledger = open_existing_ledger(address, State)
-    return ledger.read(lambda state: (state.is_untouched, state.closed))
 
 
 class _Sharing(NamedTuple):

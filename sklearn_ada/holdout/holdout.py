@@ -48,7 +48,19 @@ if TYPE_CHECKING:
 Scoring = str | Callable[..., Any] | Metric
 
 
-class Holdout:
+class Uncopied:
+    """An object that is its own copy and clone, as one holdout has one ledger."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    __sklearn_clone__ = __copy__
+
+
+class Holdout(Uncopied):
     """A holdout set that stays valid while it is asked again and again.
 
     Every answer comes with an interval for the population value of a metric. With probability at least
@@ -772,14 +784,6 @@ class Holdout:
 
     def _repr_html_(self) -> str:
         return page_of_summary(self.ledger, repr(self))
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self  # one holdout, one ledger: a copy would only be another name for it
-
-    __sklearn_clone__ = __copy__
 
     def _ask(self, asked: Ask) -> Answer:
         """Return the answer, with warnings if it is a median or vacuous; see `check` and `certify`."""

@@ -216,9 +216,8 @@ def warn_of_rows_of_fit(search: Any, X: Any, y: Any) -> None:
     if digest is None or y is None or _digest(X, y) != digest:
         return
     warn_user(
-        "These are the rows that were passed to fit, and the model was trained on all of them but the "
-        "holdout's: this score is too good, and is no part of a certificate. The certified score is "
-        "best_score_ (publish() releases it); score other rows, or none.",
+        "These are the rows that were passed to fit, and the model was trained on most of them: this score "
+        "is too good, and certifies nothing. The certified score is best_score_ (publish() releases it).",
         once=("rows of fit", digest),
     )
 

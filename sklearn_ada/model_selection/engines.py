@@ -46,10 +46,10 @@ from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.scorers import HoldoutScorer
-from sklearn_ada.model_selection.training_rows import Uncopied, ValidationSplit
+from sklearn_ada.model_selection.training_rows import ValidationSplit
 
 
 def asking_search(search: Any, recording: RecordingScorer, cv: ValidationSplit) -> Any:
@@ -174,9 +174,8 @@ def certified_columns(
     numbers = np.nan_to_num(np.asarray(recorded, dtype=float), nan=_NO_RECORD)
     if (numbers == _NO_LEDGER).any():
         raise LedgerUnavailableError(
-            "The ledger could not be used for some candidates, so no winner is chosen. Make sure that every "
-            "worker can reach the ledger (on several machines: ledger='postgresql://...', from "
-            "sklearn-ada[sql]), and search again: answers that were recorded are nearly free."
+            "The ledger could not be used for some candidates, so no winner is chosen. Search again where "
+            "every worker can reach it (several machines: ledger='postgresql://...', from sklearn-ada[sql])."
         )
     results.setdefault("mean_test_score", np.full(len(numbers), math.nan))
     answers = [session_of(holdout).recorded_answer(int(number)) for number in numbers]

@@ -29,11 +29,11 @@ from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout.asking import put_once, put_question, warn_if_vacuous
 from sklearn_ada.holdout.framing import Ask, Settings, plan_question
-from sklearn_ada.holdout.holdout import Holdout, Scoring, session_of
+from sklearn_ada.holdout.holdout import Holdout, Scoring, Uncopied, session_of
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Grid
 from sklearn_ada.metrics.metric import Metric, as_metric
-from sklearn_ada.model_selection.training_rows import Uncopied, ValidationSplit
+from sklearn_ada.model_selection.training_rows import ValidationSplit
 from sklearn_ada.questions.coded import FILL, CodedQuestion
 from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
 from sklearn_ada.questions.noisy import NoiseSettings
@@ -128,9 +128,8 @@ class HoldoutScorer(Uncopied, ABC):
             raise BudgetExhaustedError(f"The holdout refused: {answer.reason}.")
         if answer.verdict == "refused":
             warn_user(
-                "The holdout refused a question, so this score is NaN, and so are those of later questions "
-                f"that are as wide: {answer.reason}. The answers given before stand. on_exhausted='raise' "
-                "stops the search instead; holdout.report() says what can still be asked.",
+                f"The holdout refused a question, so this score is NaN: {answer.reason}. "
+                "on_exhausted='raise' stops the search; holdout.report() says what can still be asked.",
                 once=("refused", self.session.fingerprint),
             )
         return answer.value
@@ -250,8 +249,7 @@ class HoldoutScorer(Uncopied, ABC):
     def _score_func(self) -> NoReturn:
         raise TypeError(
             f"{type(self).__name__} answers questions about fitted models; it is no function of labels and "
-            "predictions, to be computed at every decision threshold or penalty. Tune with a plain scorer "
-            "and certify the tuned model: holdout.certify(...)."
+            "predictions. Tune with a plain scorer and certify the tuned model: holdout.certify(...)."
         )
 
     def _accept_sample_weight(self) -> bool:

@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,26 +44,13 @@ from sklearn_ada._validation import bad_parameter, check_real
 from sklearn_ada.data.labels import n_rows, take_rows
 from sklearn_ada.digest.rows import id_hashes, part_of_each, row_hashes, rows_digest
 from sklearn_ada.holdout.changes import check_not_held_out
-from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
 
 # Whether rows are all among those that guesses come from, and all among those that models are fitted on.
 _ORIGINS = {"validation": (True, False), "both": (True, True), "fit": (False, True)}
 
 _CHANCE = 1e-6  # of a warning where folds are random
 _SPLITS_LOOKED_AT = 50
-
-
-class Uncopied:
-    """Is its own copy and clone, as what one of them notes all must see."""
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
-    def __sklearn_clone__(self) -> Self:
-        return self
 
 
 class ValidationSplit(Uncopied):
