@@ -47,12 +47,12 @@ def patiently(task):
             time.sleep(0.05)
 
 
-def ask_all(address, tolerance, guesses, told):
+def ask_all(address, tolerance, guesses, delivered_to):
     """Ask one after the other; what was delivered is written down before the next question."""
     holdout = patiently(lambda: holdout_at(address, tolerance))
     for guess in guesses:
         answer = patiently(lambda guess=guess: holdouts.ask(holdout, MODEL, guess=guess, **ASKED))
-        os.write(told, f"{guess!r} {answer.index} {answer.value!r} {answer.verdict}\n".encode())
+        os.write(delivered_to, f"{guess!r} {answer.index} {answer.value!r} {answer.verdict}\n".encode())
 
 
 class Rampage:
@@ -64,14 +64,14 @@ class Rampage:
     tolerance : float
     guesses : list
     folder : path
-        Where the workers write what they were told.
+        Where the workers write what was delivered to them.
     server : Server or None
         Paused and restarted, if there is one.
     """
 
     def __init__(self, address, tolerance, guesses, folder, server=None):
         self.address, self.tolerance, self.guesses = address, tolerance, guesses
-        self.told = folder / "told"
+        self.delivered_to = folder / "delivered"
         self.errors = folder / "errors"
         self.server = server
         self.kills = 0
@@ -106,9 +106,9 @@ class Rampage:
 
     def deliveries(self):
         """Return (guess, index, value, verdict) of every answer that a worker got."""
-        if not self.told.exists():
+        if not self.delivered_to.exists():
             return []
-        lines = self.told.read_text().splitlines(keepends=True)
+        lines = self.delivered_to.read_text().splitlines(keepends=True)
         parts = [line.split() for line in lines if line.endswith("\n")]
         return [(float(guess), int(index), float(value), verdict) for guess, index, value, verdict in parts]
 
@@ -118,8 +118,8 @@ class Rampage:
             return pid
         code = 1
         try:
-            told = os.open(self.told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-            ask_all(self.address, self.tolerance, self.guesses[who::WORKERS], told)
+            delivered_to = os.open(self.delivered_to, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            ask_all(self.address, self.tolerance, self.guesses[who::WORKERS], delivered_to)
             code = 0
         except BaseException:
             self.errors.write_text(traceback.format_exc())

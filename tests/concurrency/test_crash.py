@@ -23,11 +23,11 @@ def killed_search(path, lines, delay):
     """Return what a search delivered, killed after so many lines and so many seconds more."""
     command = [sys.executable, "-m", "tests.concurrency.searching", str(path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        told = [process.stdout.readline() for _ in range(lines)]
+        lines_read = [process.stdout.readline() for _ in range(lines)]
         time.sleep(delay)
         process.kill()
-        told += process.stdout.readlines()
-    whole = [line.split() for line in told if line.endswith("\n")]
+        lines_read += process.stdout.readlines()
+    whole = [line.split() for line in lines_read if line.endswith("\n")]
     return {int(index): float(value) for index, value in whole}
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C at any instant: nothing is counted twice, nothing stays locked, nobody is told of an edit."""
+"""Ctrl-C at any instant: nothing is counted twice, nothing stays locked, no edit is reported."""
 
 import contextlib
 import gc

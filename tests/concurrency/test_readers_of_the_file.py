@@ -45,7 +45,7 @@ def back_up(path, over):
 
 
 def charge_while_it_is_backed_up(path, who, size, start, delivered):
-    over, told = threading.Event(), []
+    over, answers = threading.Event(), []
     reader = threading.Thread(target=back_up, args=(path, over))
     ledger = opened(path)
     start.wait()
@@ -56,11 +56,11 @@ def charge_while_it_is_backed_up(path, who, size, start, delivered):
             record = ledger.charge(
                 f"{who} {number}", lambda state, body=body: {**body, "before": count(state)}
             )
-            told.append((record.seq, record.key, record.body))
+            answers.append((record.seq, record.key, record.body))
     finally:
         over.set()
         reader.join()
-        delivered.put(told)
+        delivered.put(answers)
 
 
 def check_charges_under_readers(path, size):
@@ -72,14 +72,14 @@ def check_charges_under_readers(path, size):
     ]
     for worker in workers:
         worker.start()
-    told = [each for _ in workers for each in delivered.get(timeout=600)]
+    answers = [each for _ in workers for each in delivered.get(timeout=600)]
     for worker in workers:
         worker.join()
         assert worker.exitcode == 0
-    assert len(told) == PROCESSES * size
-    assert len({seq for seq, _, _ in told}) == len(told)  # no number was given twice
+    assert len(answers) == PROCESSES * size
+    assert len({seq for seq, _, _ in answers}) == len(answers)  # no number was given twice
     recorded = [(record.seq, record.key, record.body) for record in ledger.records()][1:]
-    assert sorted(told) == recorded  # nothing lost, nothing else recorded
+    assert sorted(answers) == recorded  # nothing lost, nothing else recorded
     assert all(body["before"] == seq - 1 for seq, _, body in recorded)
 
 

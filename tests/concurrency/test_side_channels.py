@@ -121,8 +121,8 @@ def test_what_a_model_prints_is_not_caught(holdout, data, capsys):
 
 
 def test_an_exception_in_a_thread_of_the_models_own_is_printed_by_python(holdout, data, monkeypatch):
-    told = []
-    monkeypatch.setattr(threading, "excepthook", lambda what: told.append(str(what.exc_value)))
+    printed = []
+    monkeypatch.setattr(threading, "excepthook", lambda what: printed.append(str(what.exc_value)))
 
     def fail_in_a_thread(X):
         thread = threading.Thread(target=lambda: {}[X[0, 1]])
@@ -130,7 +130,7 @@ def test_an_exception_in_a_thread_of_the_models_own_is_printed_by_python(holdout
         thread.join()
 
     assert holdout.certify(Model(fail_in_a_thread).fit(*data), scoring="accuracy").answered
-    assert len(told) == 1
+    assert len(printed) == 1
 
 
 def test_a_repeated_question_is_looked_at_once_more_and_a_refused_one_not_at_all(holdout, data):

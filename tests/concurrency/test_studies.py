@@ -36,10 +36,10 @@ def place(request, tmp_path):
 
 def finished(place, **what):
     """Put a finished trial into the study that no process ran."""
-    told = what.pop("told")
+    answer = what.pop("answer")
     integer = optuna.distributions.IntDistribution
     laws = {"max_leaf_nodes": integer(2, 60), "min_samples_leaf": integer(1, 40)}
-    trial = optuna.trial.create_trial(distributions=laws, user_attrs={"answer": told}, **what)
+    trial = optuna.trial.create_trial(distributions=laws, user_attrs={"answer": answer}, **what)
     place.study().add_trial(trial)
 
 
@@ -53,15 +53,15 @@ def test_a_study_with_a_killed_process_agrees_with_its_ledger_and_certificate(pl
 
     # What the audit is for: a trial that the ledger does not know, one that holds something else, ...
     best = max(place.study().get_trials(states=[COMPLETE]), key=lambda trial: trial.value)
-    told = best.user_attrs["answer"]
-    finished(place, params={"max_leaf_nodes": 60, "min_samples_leaf": 40}, value=0.0, told={"record": -1})
-    finished(place, params=best.params, value=best.value - 0.01, told=told)
-    finished(place, params=best.params, value=best.value, told={**told, "interval": [0.0, 1.0]})
+    answer = best.user_attrs["answer"]
+    finished(place, params={"max_leaf_nodes": 60, "min_samples_leaf": 40}, value=0.0, answer={"record": -1})
+    finished(place, params=best.params, value=best.value - 0.01, answer=answer)
+    finished(place, params=best.params, value=best.value, answer={**answer, "interval": [0.0, 1.0]})
     assert audit(place).lost == 3
     # ... and an answer that no trial holds.
     params = {"max_leaf_nodes": 2, "min_samples_leaf": 200}
-    model, known = trained(params)
-    place.holdout().check(model, scoring="accuracy", guess_from=known)
+    model, rows = trained(params)
+    place.holdout().check(model, scoring="accuracy", guess_from=rows)
     assert audit(place).strangers == 1
 
 
@@ -99,5 +99,5 @@ def test_the_recipe_of_the_page_runs_in_two_processes(postgresql, tmp_path):
     study = optuna.load_study(study_name="churn", storage=f"postgresql+psycopg://asker:{address}")
     held = [trial.user_attrs for trial in study.get_trials(states=[COMPLETE])]
     assert len(held) >= 12
-    told = {each["index"]: each["interval"] for each in certificate["answers"]}
-    assert all(told[trial["record"]] == trial["interval"] for trial in held)
+    answer = {each["index"]: each["interval"] for each in certificate["answers"]}
+    assert all(answer[trial["record"]] == trial["interval"] for trial in held)

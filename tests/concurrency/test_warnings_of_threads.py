@@ -150,12 +150,12 @@ def test_one_look_shows_no_row_however_the_model_warns(holdout, shown, way):
 
 def test_what_others_warn_of_meanwhile_is_heard(holdout, shown):
     """Of a thread that was there before, and of the one that asks, between its questions."""
-    over, told = threading.Event(), []
+    over, heard = threading.Event(), []
 
     def go_on():
         while not over.is_set():
             warnings.warn("of the user's own", UserWarning, stacklevel=1)
-            told.append(1)
+            heard.append(1)
             time.sleep(1e-4)
 
     thread = threading.Thread(target=go_on)
@@ -165,8 +165,8 @@ def test_what_others_warn_of_meanwhile_is_heard(holdout, shown):
         warnings.warn("between", UserWarning, stacklevel=1)
     over.set()
     thread.join()
-    assert len(told) > 50
-    assert [shown.count("of the user's own"), shown.count("between")] == [len(told), 50]
+    assert len(heard) > 50
+    assert [shown.count("of the user's own"), shown.count("between")] == [len(heard), 50]
     assert not [text for text in shown if MARKER in text]
 
 
@@ -314,11 +314,11 @@ def test_a_child_that_was_forked_while_another_thread_looked_is_heard(holdout):
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(target=child, args=(there,))
     process.start()
-    told, hook = here.recv()
+    heard, hook = here.recv()
     process.join()
     over.set()
     thread.join()
-    assert told == ["heard", "of a thread"]
+    assert heard == ["heard", "of a thread"]
     assert hook == "_showwarnmsg"
 
 

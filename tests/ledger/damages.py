@@ -48,8 +48,8 @@ def content(size=SIZE, start=genesis):
 
 def forget():
     """Go on as a process would that has never used any ledger."""
-    for known in (transactions._connections, transactions._seen, transactions.opened):
-        known.clear()
+    for kept in (transactions._connections, transactions._seen, transactions.opened):
+        kept.clear()
 
 
 def forget_connections():

@@ -48,10 +48,18 @@ def backend(postgresql):
     return PostgreSQLBackend(postgresql)
 
 
+@pytest.fixture
+def address(backend):
+    return backend.address()
+
+
+@pytest.fixture
+def ledger(backend, address):
+    return fill(backend.open(address), SIZE)
+
+
 @pytest.mark.parametrize("statements", EDITS.values(), ids=EDITS)
-def test_an_edited_book_is_refused_by_who_opens_and_by_who_reads_it(backend, statements):
-    address = backend.address()
-    ledger = fill(backend.open(address), SIZE)
+def test_an_edited_book_is_refused_by_who_opens_and_by_who_reads_it(backend, address, ledger, statements):
     for statement in statements:
         backend.run(statement, address)
     refused = pytest.raises((LedgerDamagedError, LedgerMismatchError))
@@ -64,9 +72,7 @@ def test_an_edited_book_is_refused_by_who_opens_and_by_who_reads_it(backend, sta
         pickled(ledger).charge("new", lambda state: {"before": count(state)})
 
 
-def test_a_cut_tail_with_the_head_made_good_is_seen_by_who_knew_more(backend):
-    address = backend.address()
-    ledger = fill(backend.open(address), SIZE)
+def test_a_cut_tail_with_the_head_made_good_is_seen_by_who_knew_more(backend, address, ledger):
     backend.run(f"DELETE FROM sklearn_ada_records {WHERE} {SIZE}", address)
     backend.run(
         f"UPDATE sklearn_ada_books SET count = {SIZE}, hash = (SELECT hash FROM sklearn_ada_records "
@@ -93,9 +99,9 @@ def sessions(backend, address):
 
 @pytest.mark.parametrize("again", ["k2", "new"])
 @pytest.mark.parametrize("name", UNDER_AN_OPEN_BOOK)
-def test_what_is_edited_under_an_open_book_is_seen_once_the_server_has_counted_it(backend, name, again):
-    address = backend.address()
-    ledger = fill(backend.open(address), SIZE)
+def test_what_is_edited_under_an_open_book_is_seen_once_the_server_has_counted_it(
+    backend, address, ledger, name, again
+):
     assert backend.run("SHOW server_version_num", address).scalar() >= "150000"
     before = sessions(backend, address)
     for statement in EDITS[name]:
@@ -109,18 +115,15 @@ def test_what_is_edited_under_an_open_book_is_seen_once_the_server_has_counted_i
             ledger.charge(again, lambda state: {})
 
 
-def test_edits_of_another_book_and_changes_without_effect_do_no_harm(backend):
-    address, other = backend.address(), backend.address("other")
-    ledger = fill(backend.open(address), SIZE)
+def test_edits_of_another_book_and_changes_without_effect_do_no_harm(backend, address, ledger):
+    other = backend.address("other")
     fill(backend.open(other), SIZE)
     backend.run("UPDATE sklearn_ada_records SET key = key WHERE book = :book", address)
     backend.remove(other)
     assert ledger.charge("new", lambda state: {"before": count(state)}).body == {"before": SIZE}
 
 
-def test_records_of_others_are_not_taken_for_edits(backend, monkeypatch):
-    address = backend.address()
-    ledger = fill(backend.open(address), SIZE)
+def test_records_of_others_are_not_taken_for_edits(backend, address, ledger, monkeypatch):
     monkeypatch.setattr(Connection, "verify_again", lambda self: pytest.fail("taken for an edit"))
     for number in range(3):
         code = (
@@ -134,9 +137,7 @@ def test_records_of_others_are_not_taken_for_edits(backend, monkeypatch):
 
 
 @pytest.mark.parametrize("table", ["records", "books"])
-def test_a_trigger_that_swallows_what_is_written_charges_nothing(backend, table):
-    address = backend.address()
-    ledger = fill(backend.open(address), SIZE)
+def test_a_trigger_that_swallows_what_is_written_charges_nothing(backend, address, ledger, table):
     run = lambda statement: backend.run(statement, address)  # noqa: E731
     run("CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
     name = f"sklearn_ada_{table}"
@@ -154,8 +155,8 @@ def test_a_trigger_that_swallows_what_is_written_charges_nothing(backend, table)
 def test_a_role_without_patience_waits_for_the_lock_all_the_same(backend, setting):
     address = backend.address()
     fill(backend.open(address), 1)
-    known = backend.run(f"SELECT 1 FROM pg_settings WHERE name = '{setting}'", address).all()
-    if not known:
+    exists = backend.run(f"SELECT 1 FROM pg_settings WHERE name = '{setting}'", address).all()
+    if not exists:
         pytest.skip("this server has no such setting")
     forget_connections()
     backend.run(f"ALTER ROLE asker SET {setting} = '200ms'", address)

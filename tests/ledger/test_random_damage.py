@@ -102,14 +102,14 @@ def test_a_copy_used_as_a_refund_is_found_when_both_copies_meet(sizes, questions
             with open(path, "rb") as file:
                 forks.append(file.read())
         forget()
-        known = opened(path)  # the second copy; then the first comes in its place
-        assert contents(known) == forks[2]
+        second = opened(path)  # the second copy; then the first comes in its place
+        assert contents(second) == forks[2]
         with open(path + ".other", "wb") as file:
             file.write(forks[1])
         os.replace(path + ".other", path)
         for _ in range(2):
             with pytest.raises(LedgerError):
-                contents(known)
+                contents(second)
             with pytest.raises(LedgerError):
                 opened(path)
     assert genesis(SECRET) == forks[0][0][2] == forks[2][0][2]

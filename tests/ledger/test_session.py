@@ -75,8 +75,8 @@ def test_a_script_that_is_started_from_here_shares_the_budget(tmp_path):
 @pytest.mark.thorough
 def test_workers_that_were_there_before_the_package_refuse_a_budget_of_their_own(tmp_path):
     before = "import joblib; joblib.Parallel(2)(joblib.delayed(abs)(i) for i in range(4))"
-    told = run(tmp_path, PARALLEL.format("loky"), before=before)
-    assert all("import sklearn_ada before the workers" in each for each in told)
+    printed = run(tmp_path, PARALLEL.format("loky"), before=before)
+    assert all("import sklearn_ada before the workers" in each for each in printed)
 
 
 @pytest.mark.thorough
@@ -90,8 +90,8 @@ def test_a_folder_that_others_may_read_is_refused(tmp_path):
     session = tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'b'}"
     session.mkdir()
     session.chmod(0o755)
-    (told,) = run(tmp_path, "[search(1)]", session=str(session))
-    assert "not this user's alone" in told
+    (printed,) = run(tmp_path, "[search(1)]", session=str(session))
+    assert "not this user's alone" in printed
 
 
 NOT_SET = ["", "{tmp}/other"]
@@ -104,15 +104,15 @@ NOT_SET += [
 @pytest.mark.parametrize("value", NOT_SET)
 def test_what_sklearn_ada_has_not_set_is_refused(value, tmp_path):
     name = tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'c'}"
-    (told,) = run(tmp_path, "[search(1)]", session=value.format(tmp=tmp_path, name=name))
-    assert "SKLEARN_ADA_SESSION" in told
+    (printed,) = run(tmp_path, "[search(1)]", session=value.format(tmp=tmp_path, name=name))
+    assert "SKLEARN_ADA_SESSION" in printed
 
 
 def test_a_session_whose_interpreter_has_ended_is_not_begun_again(tmp_path):
     ended = interpreter("import os; print(os.getpid())")
     session = str(tmp_path / f"sklearn_ada_{ended.stdout.strip()}_{16 * 'd'}")
-    (told,) = run(tmp_path, "[search(1)]", session=session)
-    assert "has ended" in told
+    (printed,) = run(tmp_path, "[search(1)]", session=session)
+    assert "has ended" in printed
     assert not os.path.exists(session)
 
 
@@ -122,8 +122,8 @@ def test_a_session_is_cleaned_up_where_only_children_have_made_ledgers(tmp_path)
     before = "import subprocess, sys"
     script = tmp_path / "script.py"
     child = "[search(1)] if sys.argv[1:] else " + how
-    (told,) = run(tmp_path, child, before=before)
-    ((path, _),) = json.loads(told)
+    (printed,) = run(tmp_path, child, before=before)
+    ((path, _),) = json.loads(printed)
     assert script.exists()
     assert not os.path.exists(os.path.dirname(path))
 

@@ -174,21 +174,15 @@ def test_a_read_only_folder_is_unavailable(public_folder):
     assert list(public_folder.iterdir()) == []
 
 
-def test_a_read_only_file_is_unavailable_and_nothing_is_charged(public_folder):
+@pytest.mark.parametrize("use", ["charge", "open"])
+def test_a_read_only_file_is_unavailable_and_nothing_is_charged(public_folder, use):
     path = public_folder / "ledger.db"
     ledger = fill(opened(path), 2)
     path.chmod(0o444)
     public_folder.chmod(0o755)
-    result = as_nobody(lambda: error_of(lambda: ledger.charge("k", lambda state: {})))
-    assert result == "LedgerUnavailableError"
+    task = {"charge": lambda: ledger.charge("k", lambda state: {}), "open": lambda: opened(path)}[use]
+    assert as_nobody(lambda: error_of(task)) == "LedgerUnavailableError"
     assert len(list(ledger.records())) == 3
-
-
-def test_a_read_only_file_is_refused_when_it_is_opened(public_folder):
-    path = public_folder / "ledger.db"
-    fill(opened(path), 2)
-    path.chmod(0o444)
-    assert as_nobody(lambda: error_of(lambda: opened(path))) == "LedgerUnavailableError"
 
 
 @pytest.mark.parametrize("name", ["a b.db", "100%.db", "what?.db", "#1.db", "naïve.db", "file:x", ":memory:"])
