@@ -17,28 +17,33 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
 from sklearn_ada.guarantees import Purse, clopper_pearson
+from tests.support.ledgers import bodies
+from tests.support.searches import TREE, grid
 
 X, Y = make_classification(1600, 6, n_informative=4, flip_y=0.1, random_state=3)
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
 
-def grid(model=None, **params):
-    model = DecisionTreeClassifier(random_state=0) if model is None else model
-    return GridSearchCV(model, params or {"max_depth": [2, 4, 6]}, cv=FOLDS)
+def depths(model=TREE, values=(2, 4, 6), **params):
+    return grid(model, list(values), **{"cv": FOLDS, **params})
+
+
+BAYES = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=FOLDS)
 
 
 def searched(ledger, inner=None, **how):
-    how = {"ask": "winner", "answers": "coarse", **how}
-    return ReusableHoldoutCV(grid() if inner is None else inner, ledger=ledger, **how).fit(X, Y)
+    inner = depths() if inner is None else inner
+    return ReusableHoldoutCV(inner, ledger=ledger, **{"answers": "coarse", **how}).fit(X, Y)
+
+
+def test_before_any_search_there_is_nothing_to_publish():
+    with pytest.raises(NotFittedError):
+        ReusableHoldoutCV(depths()).publish()
 
 
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "ledger.db"
-
-
-def records(search):
-    return [record.body for record in search.holdout_.ledger.records()]
 
 
 def exact_score(search):
@@ -57,19 +62,20 @@ def test_a_search_tells_the_centre_of_a_cell_and_publishes_the_value(path):
     assert search.best_score_interval_ == final.interval
     assert interim[0] <= final.interval[0] < final.interval[1] <= interim[1]
     assert search.answers_[-1] == search.best_answer_ == final
-    assert [body.get("kind") for body in records(search)][-3:] == ["sealed", "confirmation", "unsealed"]
+    assert [body.get("kind") for body in bodies(search.holdout_)][-3:] == [
+        "sealed",
+        "confirmation",
+        "unsealed",
+    ]
 
 
 def test_nine_searches_in_a_row_are_as_wide_as_the_first_and_the_kept_one_as_one_alone(path):
     families = [
-        grid(max_depth=[depth, depth + 1]) for depth in (2, 4, 6)
-    ] + [
-        grid(KNeighborsClassifier(), n_neighbors=[k, k + 2]) for k in (3, 9, 15)
-    ] + [
-        grid(LogisticRegression(), C=[0.01, 0.1]),
-        grid(LogisticRegression(), C=[1.0, 10.0]),
-        grid(GaussianNB(), var_smoothing=[1e-9, 1e-3]),
-    ]  # fmt: skip
+        *(depths(values=[depth, depth + 1]) for depth in (2, 4, 6)),
+        *(depths(KNeighborsClassifier(), [k, k + 2]) for k in (3, 9, 15)),
+        *(depths(LogisticRegression(), strengths) for strengths in ([0.01, 0.1], [1.0, 10.0])),
+        BAYES,
+    ]
     searches = [searched(path, inner) for inner in families]
     widths = [2 * search.best_answer_.half_width for search in searches]
     held = [search.best_answer_.verdict == "agrees" for search in searches]
@@ -79,31 +85,50 @@ def test_nine_searches_in_a_row_are_as_wide_as_the_first_and_the_kept_one_as_one
     assert max(widths) < 1.15 * widths[0]
     final = searches[3].publish()
     assert 2 * final.half_width < 1.25 * (high - low)
-    holdout = searches[-1].holdout_
-    told = holdout.unseal()
-    assert len(told) == 9
-    for answer in told:
+    unsealed = searches[-1].holdout_.unseal()
+    assert len(unsealed) == 9
+    for answer in unsealed:
         count = round(400 * answer.value)
         low, high = clopper_pearson(count, count, 400, math.log(0.05))
         assert 2 * answer.half_width < 2.0 * (high - low)
 
 
-def test_certify_before_any_search_is_an_error():
-    with pytest.raises(NotFittedError):
-        ReusableHoldoutCV(grid()).publish()
+def test_an_empty_purse_says_what_is_left_and_searches_go_on_in_cells(path):
+    holdout = Holdout(X[:400], Y[:400], ledger=path, answers="coarse")
+    first = ReusableHoldoutCV(depths(), holdout=holdout).fit(X[400:], Y[400:])
+    state = holdout.ledger.read(lambda s: s)
+    state.purse = Purse(0.0, 250)
+    with pytest.raises(BudgetExhaustedError, match=r"nothing is left.*What is left: cells.*unsealing"):
+        first.publish()
+    assert first.best_score_ == first.best_answer_.value  # as it was
+    later = ReusableHoldoutCV(BAYES, holdout=holdout).fit(X[400:], Y[400:])
+    assert not later.best_answer_.certificate.vacuous
+    with pytest.raises(BudgetExhaustedError, match="1 certify planned, but nothing is left"):
+        later.set_params(scoring="neg_brier_score").fit(X[400:], Y[400:])
 
 
-def test_certify_twice_is_the_same_answer_and_nearly_free(path):
+def test_a_second_model_is_published_after_a_warning_that_can_stop_it(path, uncharged):
+    searched(path).publish()
+    other = searched(path, depths(values=[1]))
+    with uncharged(other.holdout_), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="published before"):
+            other.publish()
+    with pytest.warns(UserWarning, match="published before"):
+        assert other.publish().answered
+
+
+def test_publishing_twice_is_the_same_answer_and_nearly_free(path):
     search = searched(path)
     final = search.publish()
-    count, nats = len(records(search)), search.holdout_.report().nats
+    count, nats = len(bodies(search.holdout_)), search.holdout_.report().nats
     assert search.publish() == final
-    assert [body["kind"] for body in records(search)[count:]] == ["confirmation"]
+    assert [body["kind"] for body in bodies(search.holdout_)[count:]] == ["confirmation"]
     assert search.holdout_.report().nats < nats + 0.0011
     assert search.answers_.count(final) == 1
 
 
-def test_certify_after_unsealing_costs_next_to_nothing(path):
+def test_publishing_after_unsealing_costs_next_to_nothing(path):
     search = searched(path)
     with pytest.warns(UserWarning, match="Unsealing"):
         (exact,) = search.holdout_.unseal(search.best_answer_)
@@ -112,19 +137,13 @@ def test_certify_after_unsealing_costs_next_to_nothing(path):
     assert final.cost.nats < 0.0011
 
 
-def test_a_model_that_was_changed_is_refused_by_name(path):
+def test_a_model_that_was_changed_or_not_kept_is_refused_by_name(path, uncharged):
     search = searched(path)
-    before = len(records(search))
     search.best_estimator_.fit(X[:100], Y[:100])
-    with pytest.raises(ValueError, match=r"holdout\.publish\(model\)"):
+    with uncharged(search.holdout_), pytest.raises(ValueError, match=r"holdout\.publish\(model\)"):
         search.publish()
-    assert len(records(search)) == before
     assert search.holdout_.publish(search.best_estimator_, scoring="accuracy").answered
-
-
-def test_without_a_model_there_is_nothing_to_publish(path):
-    inner = grid().set_params(refit=False, cv=None)
-    search = searched(path, inner, ask="candidates")
+    search = searched(path, depths().set_params(refit=False, cv=None), ask="candidates")
     with pytest.raises(ValueError, match=r"holdout\.publish\(model\)"):
         search.publish()
 
@@ -143,12 +162,14 @@ def test_after_unpickling_the_rows_are_needed_again(path):
 
 def test_a_given_holdout_is_dropped_by_a_pickle_and_must_be_made_again(path):
     holdout = Holdout(X[:400], Y[:400], ledger=path, answers="coarse")
-    fitted = ReusableHoldoutCV(grid(), holdout=holdout, ask="winner").fit(X[400:], Y[400:])
+    fitted = ReusableHoldoutCV(depths(), holdout=holdout).fit(X[400:], Y[400:])
     assert "centre of its cell" in fitted.best_score_target_  # its genesis decides
     search = pickle.loads(pickle.dumps(fitted))
     with pytest.raises(ValueError, match=r"holdout\.publish\(model\)"):
         search.publish(X, Y)
     assert fitted.publish().value == exact_score(fitted)
+    with pytest.raises(ValueError, match="'holdout' parameter"):  # it has answers of its own
+        fitted.set_params(answers="coarse").fit(X[400:], Y[400:])
 
 
 def test_a_closed_holdout_publishes_nothing(path):
@@ -157,26 +178,29 @@ def test_a_closed_holdout_publishes_nothing(path):
     with pytest.raises(BudgetExhaustedError, match="closed"):
         search.publish()
     with pytest.raises(BudgetExhaustedError):
-        searched(path, grid(max_depth=[3, 5]))
+        searched(path, depths(values=[3, 5]))
     assert [answer.value for answer in search.holdout_.unseal()] == [exact_score(search)]
 
 
-def test_on_an_exact_ledger_the_winner_was_certified_when_it_was_found(path):
+def test_on_an_exact_ledger_the_winner_is_certified_when_it_is_found_and_by_default_so_are_later_ones(
+    path, uncharged
+):
     search = searched(path, answers="exact")
-    before = len(records(search))
-    assert search.publish() == search.best_answer_
-    assert len(records(search)) == before
+    with uncharged(search.holdout_):
+        assert search.publish() == search.best_answer_
     assert search.best_score_ == exact_score(search)
+    later = searched(path, BAYES, answers="auto")
+    assert later.best_answer_.verdict == "exact"
+    assert later.best_score_ == exact_score(later)
 
 
 def test_one_search_on_a_temporary_ledger_is_exact_and_later_ones_are_cells():
     first = searched(None, answers="auto")
     assert first.best_score_ == exact_score(first)
-    low, high = clopper_pearson(
-        round(first.best_score_ * 400), round(first.best_score_ * 400), 400, -2.995732
-    )
+    count = round(first.best_score_ * 400)
+    low, high = clopper_pearson(count, count, 400, -2.995732)
     assert 2 * first.best_answer_.half_width < 1.12 * (high - low)
-    second = searched(None, grid(max_depth=[3, 5]), answers="auto")
+    second = searched(None, depths(values=[3, 5]), answers="auto")
     assert "centre of its cell" in second.best_score_target_
     again = searched(None, answers="auto")
     assert again.best_answer_ == first.best_answer_
@@ -185,26 +209,24 @@ def test_one_search_on_a_temporary_ledger_is_exact_and_later_ones_are_cells():
 
 
 def test_a_search_whose_refit_is_not_deterministic_asks_each_time_and_publishes_its_own(path):
-    inner = GridSearchCV(
-        DecisionTreeClassifier(splitter="random", max_features=1), {"max_depth": [3, 4]}, cv=FOLDS
-    )
+    inner = grid(DecisionTreeClassifier(splitter="random", max_features=1), [3, 4], cv=FOLDS)
     first, second = searched(path, inner), searched(path, inner)
-    assert sum(body.get("kind") == "sealed" for body in records(second)) == 2
+    assert sum(body.get("kind") == "sealed" for body in bodies(second.holdout_)) == 2
     assert second.publish().value == exact_score(second)
     assert first.publish().value == exact_score(first)
 
 
 @pytest.mark.parametrize("ask", [3, "candidates"])
 def test_other_ways_to_ask_publish_as_well(path, ask):
-    search = searched(path, grid() if ask == 3 else grid().set_params(cv=None), ask=ask)
+    search = searched(path, depths() if ask == 3 else depths(cv=None), ask=ask)
     final = search.publish()
     assert search.best_score_ == final.value == exact_score(search)
-    assert search.holdout_.ledger.verify() == len(records(search))
+    assert search.holdout_.ledger.verify() == len(bodies(search.holdout_))
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "f1", "neg_log_loss"])
 def test_what_has_no_cells_is_published_from_what_was_told(path, scoring):
-    search = searched(path, grid(LogisticRegression(), C=[0.1, 1.0]).set_params(scoring=scoring))
+    search = searched(path, grid(LogisticRegression(), cv=FOLDS, scoring=scoring))
     before, width = search.best_score_, search.best_answer_.half_width
     final = search.publish()
     assert search.best_score_ == pytest.approx(before)
@@ -212,23 +234,14 @@ def test_what_has_no_cells_is_published_from_what_was_told(path, scoring):
     assert final.cost.nats < 0.0011
 
 
-def test_a_given_holdout_has_answers_of_its_own(path):
-    holdout = Holdout(X[:400], Y[:400], ledger=path)
-    search = ReusableHoldoutCV(grid(), holdout=holdout, ask="winner", answers="coarse")
-    with pytest.raises(ValueError, match="'holdout' parameter"):
-        search.fit(X[400:], Y[400:])
-
-
 @pytest.mark.parametrize(
     "how", [{"ask": "winner"}, {"ask": 3, "reveal": "winner"}, {"ask": "candidates"}], ids=str
 )
 def test_the_last_search_that_is_admitted_may_run_again(how, tmp_path):
     """What is asked again is recorded, whatever the tolerance would say of a new question."""
-    inner = grid().set_params(cv=None)
     for number, tolerance in enumerate(np.arange(0.06, 0.2, 0.01)):
-        wrapped = ReusableHoldoutCV(
-            inner, ledger=tmp_path / f"{number}.db", answers="coarse", tolerance=float(tolerance), **how
-        )
+        ledger = {"ledger": tmp_path / f"{number}.db", "answers": "coarse", "tolerance": float(tolerance)}
+        wrapped = ReusableHoldoutCV(depths(cv=None), **ledger, **how)
         try:
             first = wrapped.fit(X, Y).best_answer_
         except BudgetExhaustedError:
@@ -240,51 +253,11 @@ def test_the_last_search_that_is_admitted_may_run_again(how, tmp_path):
     pytest.fail("no tolerance admits the search")
 
 
-@pytest.mark.parametrize(
-    "params",
-    [{}, {"cv": 3}, {"cv": FOLDS}, {"refit": lambda results: 1}],
-    ids=["as it is", "three folds", "a splitter", "a function chooses"],
-)
+@pytest.mark.parametrize("params", [{}, {"cv": 3}, {"cv": FOLDS}, {"refit": lambda results: 1}], ids=list)
 def test_by_default_the_winner_of_any_search_is_asked_about_in_cells_on_a_ledger_that_stays(params, path):
-    inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [2, 4]}, **params)
-    search = ReusableHoldoutCV(inner, ledger=path).fit(X, Y)
+    search = ReusableHoldoutCV(grid(values=[2, 4], **params), ledger=path).fit(X, Y)
     assert search.holdout_.report().asked == {"check": 0, "certify": 1}
     assert search.holdout_.ledger.genesis["answers"] == "cells"
     assert "centre of its cell" in search.best_score_target_
     final = search.publish()
     assert final.value == search.best_score_ == exact_score(search)
-
-
-def test_by_default_a_search_goes_on_with_an_exact_ledger_as_it_was_begun(path):
-    ReusableHoldoutCV(grid(), answers="exact", ledger=path).fit(X, Y)
-    later = ReusableHoldoutCV(grid(GaussianNB(), var_smoothing=[1e-9, 1e-3]), ledger=path).fit(X, Y)
-    assert later.best_answer_.verdict == "exact"
-    assert later.best_score_ == exact_score(later)
-
-
-def test_an_empty_purse_says_what_is_left_and_searches_go_on_in_cells(path):
-    holdout = Holdout(X[:400], Y[:400], ledger=path, answers="coarse")
-    first = ReusableHoldoutCV(grid(), holdout=holdout).fit(X[400:], Y[400:])
-    state = holdout.ledger.read(lambda s: s)
-    state.purse = Purse(0.0, 250)
-    with pytest.raises(BudgetExhaustedError, match=r"nothing is left.*What is left: cells.*unsealing"):
-        first.publish()
-    assert first.best_score_ == first.best_answer_.value  # as it was
-    bayes = grid(GaussianNB(), var_smoothing=[1e-9, 1e-3])
-    later = ReusableHoldoutCV(bayes, holdout=holdout).fit(X[400:], Y[400:])
-    assert not later.best_answer_.certificate.vacuous
-    with pytest.raises(BudgetExhaustedError, match="1 certify planned, but nothing is left"):
-        ReusableHoldoutCV(bayes, scoring="neg_brier_score", holdout=holdout).fit(X[400:], Y[400:])
-
-
-def test_a_second_model_is_published_after_a_warning_that_can_stop_it(path):
-    searched(path).publish()
-    other = searched(path, grid(max_depth=[1]))
-    before = len(records(other))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="published before"):
-            other.publish()
-    assert len(records(other)) == before
-    with pytest.warns(UserWarning, match="published before"):
-        assert other.publish().answered
