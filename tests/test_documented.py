@@ -30,19 +30,15 @@ SOURCE = re.compile(
     r"|`sklearn_ada\.guarantees"
 )
 DEFINITIONS = {
-    *("accounting.failed_unsealing_nats", "accounting.largest_unsealing_nats", "accounting.unsealing_nats"),
-    *("accounting.released_ends_nats", "guarantees.choose_half_cell", "guarantees.class_count_nats"),
-    *(
-        "guarantees.class_mean_size",
-        "guarantees.ln_declared",
-        "guarantees.ln_share",
-        "guarantees.plan_checks",
-    ),
-    *("guarantees.plan_certifies", "guarantees.planned_ln_deltas", "guarantees.planned_questions"),
-    *("guarantees.round_weight", "guarantees.smallest_integer", "guarantees.urn_nats"),
-    *("guarantees.wilson_deviation", "guarantees.uniform_code_level"),
-    *("mechanisms.Grid", "mechanisms.StatefulMechanism", "mechanisms.candidate_width"),
-    *("mechanisms.exact_quantile", "mechanisms.grid_quantile", "mechanisms.guess_error"),
+    f"{floor}.{name}"
+    for floor, names in {
+        "accounting": "failed_unsealing_nats largest_unsealing_nats unsealing_nats released_ends_nats",
+        "guarantees": "choose_half_cell class_count_nats class_mean_size ln_declared ln_share plan_checks "
+        "plan_certifies planned_ln_deltas planned_questions round_weight smallest_integer urn_nats "
+        "wilson_deviation uniform_code_level",
+        "mechanisms": "Grid StatefulMechanism candidate_width exact_quantile grid_quantile guess_error",
+    }.items()
+    for name in names.split()
 }
 """What states nothing that would need a source: a price by its formula, a plan, a plain computation."""
 

@@ -92,12 +92,27 @@ def test_the_ledger_of_a_file_gives_the_same_answers(population, tmp_path):
     assert [a.value for a in told[0]] == [a.value for a in told[1]]
 
 
-def test_a_set_whose_package_is_missing_is_left_out(monkeypatch):
-    def missing(name, permuted):
-        raise ImportError(name)
+def raising(error):
+    def missing(name, permuted=None):
+        raise error(name)
 
-    monkeypatch.setattr(real_searches, "fitted", missing)
+    return missing
+
+
+def test_a_set_whose_package_is_missing_is_left_out(monkeypatch):
+    monkeypatch.setattr(real_searches, "fitted", raising(ImportError))
     assert real_searches.measured("fair", "true labels", 1) is None
+
+
+def test_a_peer_that_is_not_installed_keeps_what_was_measured_with_its_version(monkeypatch):
+    monkeypatch.setattr(peers, "imported", raising(peers.NotInstalledError))
+    assert peers_figure.measured("diffprivlib", 10, 1) is None
+    assert peers_figure.shared("OpenDP, adaptive composition") is None
+    found = {"peers": {"a": None}, "budgets": {"b": None}, "versions": {"c": None, "d": "2"}, "earlier": []}
+    earlier = {"peers": {"a": 1}, "budgets": {"b": 2}, "versions": {"c": "1", "d": "1"}}
+    peers_figure.keep(found, {"result": earlier})
+    kept = {"peers": {"a": 1}, "budgets": {"b": 2}, "versions": {"c": "1", "d": "2"}, "earlier": ["c"]}
+    assert found == kept
 
 
 @pytest.mark.parametrize("way", ["directly", "clone", "pickle"])
@@ -111,21 +126,6 @@ def test_the_ledger_knows_of_questions_put_to_copies_and_objects_do_not(way, tmp
 def test_the_ledger_knows_of_questions_put_by_workers(tmp_path):
     assert peers.kept("sklearn_ada, the ledger", "two workers", tmp_path) == 3
     assert peers.kept("Guess-and-Check", "two workers", tmp_path) == 0
-
-
-def test_a_peer_that_is_not_installed_keeps_what_was_measured_with_its_version(monkeypatch):
-    def missing(name):
-        raise peers.NotInstalledError(name)
-
-    monkeypatch.setattr(peers, "imported", missing)
-    assert peers_figure.measured("diffprivlib", 10, 1) is None
-    assert peers_figure.shared("OpenDP, adaptive composition") is None
-    found = {"peers": {"a": None}, "budgets": {"b": None}, "versions": {"c": None, "d": "2"}, "earlier": []}
-    earlier = {"peers": {"a": 1}, "budgets": {"b": 2}, "versions": {"c": "1", "d": "1"}}
-    peers_figure.keep(found, {"result": earlier})
-    assert found == {
-        "peers": {"a": 1}, "budgets": {"b": 2}, "versions": {"c": "1", "d": "2"}, "earlier": ["c"],
-    }  # fmt: skip
 
 
 def test_all_that_is_asked_in_one_run_is_the_same_job(tmp_path):

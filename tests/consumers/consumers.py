@@ -122,19 +122,17 @@ def calibrated(search):
 
 
 def bagged(search):
-    return (
-        BaggingClassifier(search, 2, bootstrap=False, max_samples=0.6, random_state=0).fit(X, Y).estimators_
-    )
+    bag = BaggingClassifier(search, 2, bootstrap=False, max_samples=0.6, random_state=0)
+    return bag.fit(X, Y).estimators_
 
 
 def stacked(search):
     return StackingClassifier([("search", search)], cv=2).fit(X, Y).estimators_
 
 
-def folds_of(search, **params):
-    return cross_validate(
-        search, X, Y, cv=2, return_estimator=True, error_score="raise", scoring="accuracy", **params
-    )["estimator"]
+def folds_of(search):
+    how = {"cv": 2, "return_estimator": True, "error_score": "raise", "scoring": "accuracy"}
+    return cross_validate(search, X, Y, **how)["estimator"]
 
 
 def importances(scorer):
@@ -163,6 +161,23 @@ def pruned(**params):
     return optuna(STEPS, "n_iter_no_change", enable_pruning=True, max_iter=3, **params)
 
 
+def validation_curve(model, name, values, **how):
+    laid_out = {"param_name": name, "param_range": values, **how}
+    return ValidationCurveDisplay.from_estimator(model, X, Y, **laid_out).test_scores
+
+
+def around(call):
+    """Return a consumer of wrapped searches that keeps none of them."""
+    return lambda wrap: fitted_inside(call, wrap)
+
+
+def nested(search, name="estimator__min_samples_leaf", **how):
+    return GridSearchCV(search, {name: [1, 5]}, cv=2, **how).fit(X, Y).best_estimator_
+
+
+FEW_COLUMNS = {"cv": 2, "importance_getter": "best_estimator_.feature_importances_"}
+CURVE = {"train_sizes": [0.5, 1.0]}
+STEPPED = {"decisiontreeclassifier__max_depth": [1, 2]}
 CONSUMERS = {
     "GridSearchCV": search_of(lambda **p: GridSearchCV(TREE, GRID, **p)),
     "RandomizedSearchCV": search_of(
@@ -195,21 +210,11 @@ CONSUMERS = {
         lambda scorer: asked_by(*folds_of(inner(scorer))), lambda wrap: folds_of(wrap(grid()))
     ),
     "GridSearchCV of a search": Consumer(
-        lambda scorer: asked_by(
-            GridSearchCV(inner(scorer), {"estimator__min_samples_leaf": [1, 5]}, cv=2, scoring="accuracy")
-            .fit(X, Y)
-            .best_estimator_
-        ),
-        lambda wrap: [
-            GridSearchCV(wrap(grid()), {"search__estimator__min_samples_leaf": [1, 5]}, cv=2)
-            .fit(X, Y)
-            .best_estimator_
-        ],
+        lambda scorer: asked_by(nested(inner(scorer), scoring="accuracy")),
+        lambda wrap: [nested(wrap(grid()), "search__estimator__min_samples_leaf")],
     ),
     "Pipeline, inside the search": search_of(
-        lambda **p: GridSearchCV(
-            make_pipeline(StandardScaler(), TREE), {"decisiontreeclassifier__max_depth": [1, 2]}, **p
-        )
+        lambda **p: GridSearchCV(make_pipeline(StandardScaler(), TREE), STEPPED, **p)
     ),
     "Pipeline, around the search": Consumer(NOT_TRANSFORMED, FITTED_BEFORE),
     "BaggingClassifier of a search": Consumer(
@@ -227,47 +232,27 @@ CONSUMERS = {
     ),
     "RFECV": Consumer(
         lambda scorer: RFECV(TREE, scoring=scorer, cv=2).fit(X, Y).cv_results_["mean_test_score"],
-        lambda wrap: [
-            RFECV(wrap(grid()), cv=2, importance_getter="best_estimator_.feature_importances_")
-            .fit(X, Y)
-            .estimator_
-        ],
+        lambda wrap: [RFECV(wrap(grid()), **FEW_COLUMNS).fit(X, Y).estimator_],
     ),
     "SequentialFeatureSelector": Consumer(
         lambda scorer: SequentialFeatureSelector(TREE, scoring=scorer, cv=2).fit(X, Y).support_,
-        lambda wrap: fitted_inside(
-            lambda s: SequentialFeatureSelector(s, n_features_to_select=1, cv=2).fit_transform(X, Y), wrap
-        ),
+        around(lambda s: SequentialFeatureSelector(s, n_features_to_select=1, cv=2).fit_transform(X, Y)),
     ),
     "permutation_importance": Consumer(importances, importances_of),
     "permutation_test_score": Consumer(
         lambda scorer: permutation_test_score(TREE, X, Y, scoring=scorer, cv=scorer.cv, n_permutations=2)[0],
-        lambda wrap: fitted_inside(
-            lambda s: permutation_test_score(s, X, Y, cv=2, n_permutations=1)[0], wrap
-        ),
+        around(lambda s: permutation_test_score(s, X, Y, cv=2, n_permutations=1)[0]),
     ),
     "LearningCurveDisplay": Consumer(
         lambda scorer: LearningCurveDisplay.from_estimator(
-            TREE, X, Y, scoring=scorer, cv=scorer.cv, train_sizes=[0.5, 1.0]
+            TREE, X, Y, scoring=scorer, cv=scorer.cv, **CURVE
         ).test_scores.ravel(),
-        lambda wrap: fitted_inside(
-            lambda s: LearningCurveDisplay.from_estimator(s, X, Y, cv=2, train_sizes=[0.5, 1.0]).test_scores,
-            wrap,
-        ),
+        around(lambda s: LearningCurveDisplay.from_estimator(s, X, Y, cv=2, **CURVE).test_scores),
         "matplotlib",
     ),
     "ValidationCurveDisplay": Consumer(
-        lambda scorer: ValidationCurveDisplay.from_estimator(
-            TREE, X, Y, scoring=scorer, cv=scorer.cv, param_name="max_depth", param_range=[1, 2]
-        ).test_scores.ravel(),
-        lambda wrap: fitted_inside(
-            lambda s: (
-                ValidationCurveDisplay.from_estimator(
-                    s, X, Y, cv=2, param_name="validation", param_range=[0.2, 0.3]
-                ).test_scores
-            ),
-            wrap,
-        ),
+        lambda scorer: validation_curve(TREE, "max_depth", [1, 2], scoring=scorer, cv=scorer.cv).ravel(),
+        around(lambda s: validation_curve(s, "validation", [0.2, 0.3], cv=2)),
         "matplotlib",
     ),
     "HistGradientBoostingClassifier(scoring=)": Consumer(

@@ -64,30 +64,28 @@ def first_error(y, outputs):
 
 def of_sklearn():
     """Return all of scikit-learn's classifiers and regressors by name, unfitted and small."""
+    classifiers = dict(all_estimators(type_filter="classifier"))
+    models = {**classifiers, **dict(all_estimators(type_filter="regressor"))}
     return {
-        name: _small(name, kind) for name, kind in all_estimators(type_filter=["classifier", "regressor"])
+        name: _small(name, kind, LogisticRegression() if name in classifiers else Ridge())
+        for name, kind in sorted(models.items())
     }
 
 
-def _small(name, kind):
-    inner = LogisticRegression() if issubclass(kind, _classifiers()) else Ridge()
+def _small(name, kind, inner):
     parameters = inspect.signature(kind).parameters
+    several = [("a", inner), ("b", clone(inner))]
     given = {
         "estimator": inner,
         "base_estimator": inner,
-        "estimators": [("a", inner), ("b", clone(inner))],
+        "estimators": several,
         "n_estimators": 5,
         "random_state": 0,
     }
     needed = {k for k, v in parameters.items() if v.default is inspect.Parameter.empty}
-    kept = {
-        k: v for k, v in given.items() if k in needed or (k in parameters and not k.startswith(("e", "b")))
-    }
+    usual = {"n_estimators", "random_state"} & parameters.keys()
+    kept = {k: v for k, v in given.items() if k in needed | usual}
     return kind(**{**kept, **ARGUMENTS.get(name, {})})
-
-
-def _classifiers():
-    return tuple(kind for _, kind in all_estimators(type_filter="classifier"))
 
 
 def of_other_libraries():
@@ -191,13 +189,9 @@ def _columns(model, rows):
 def asked_elsewhere(folder, names):
     """Return for each name whether its ledger knows the model that another interpreter fits."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    ran = subprocess.run(
-        [sys.executable, "-m", "tests.consumers.one_question", str(folder), *names],
-        capture_output=True,
-        cwd=root,
-        env={**os.environ, "PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1"},
-        check=False,
-    )
+    command = [sys.executable, "-m", "tests.consumers.one_question", str(folder), *names]
+    environment = {**os.environ, "PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1"}
+    ran = subprocess.run(command, capture_output=True, cwd=root, env=environment, check=False)
     assert ran.returncode == 0, ran.stderr.decode()[-2000:]
     return json.loads(ran.stdout.decode().splitlines()[-1])
 

@@ -19,15 +19,17 @@ MODELS = {**of_sklearn(), **of_other_libraries()}
 OF_LIBRARIES = set(of_other_libraries())
 
 
-def marked(name):
-    if name in SOME:
-        return pytest.param(name)
-    return pytest.param(name, marks=pytest.mark.thorough)
+NAMES = [
+    pytest.param(name, marks=() if name in SOME or name in OF_LIBRARIES else pytest.mark.thorough)
+    for name in MODELS
+]
 
 
-def check_one_question(name, folder):
-    """Raise unless a model is one question, whatever happened to it, and nearly free after the first time."""
-    ledger = folder / f"{name}.db"
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_stays_one_question_whatever_happens_to_it_and_is_nearly_free_after_the_first_time(
+    name, tmp_path
+):
+    ledger = tmp_path / f"{name}.db"
     first, before = answer_of(fitted(MODELS[name]), ledger)
     assert not first.repeated
     assert first.verdict == "exact"
@@ -37,31 +39,20 @@ def check_one_question(name, folder):
     assert max(nats for _, nats in answers.values()) < before + 0.02
 
 
-@pytest.mark.parametrize("name", [marked(name) for name in MODELS if name not in OF_LIBRARIES])
-def test_a_model_of_sklearn_stays_one_question(name, tmp_path):
-    check_one_question(name, tmp_path)
+thorough = pytest.mark.thorough
+installed = pytest.mark.skipif(
+    not OF_LIBRARIES, reason="XGBoost, LightGBM, CatBoost and imbalanced-learn are not installed"
+)
+GROUPS = [
+    pytest.param(SOME, id="some", marks=thorough),
+    pytest.param([name for name in MODELS if name not in OF_LIBRARIES], id="all", marks=thorough),
+    pytest.param(sorted(OF_LIBRARIES), id="other libraries", marks=installed),
+]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("names", [SOME, None], ids=["some", "all"])
-def test_another_interpreter_asks_the_same_questions_of_sklearn(names, tmp_path):
-    names = names or [name for name in MODELS if name not in OF_LIBRARIES]
+@pytest.mark.parametrize("names", GROUPS)
+def test_another_interpreter_asks_the_same_questions(names, tmp_path):
     for name in names:
         answer_of(fitted(MODELS[name]), tmp_path / f"{name}.db")
     known = asked_elsewhere(tmp_path, names)
     assert [name for name in names if not known[name]] == []
-
-
-@pytest.mark.parametrize("name", sorted(OF_LIBRARIES))
-def test_a_model_of_another_library_stays_one_question(name, tmp_path):
-    check_one_question(name, tmp_path)
-
-
-@pytest.mark.skipif(
-    not OF_LIBRARIES, reason="XGBoost, LightGBM, CatBoost and imbalanced-learn are not installed"
-)
-def test_another_interpreter_asks_the_same_questions_of_other_libraries(tmp_path):
-    for name in OF_LIBRARIES:
-        answer_of(fitted(MODELS[name]), tmp_path / f"{name}.db")
-    known = asked_elsewhere(tmp_path, sorted(OF_LIBRARIES))
-    assert [name for name in OF_LIBRARIES if not known[name]] == []

@@ -53,21 +53,15 @@ def test_in_place_stands_what_a_user_would_put_there():
     assert {**made.get_params(deep=False), "search": None} == {**usual, "search": None}
 
 
-def test_in_place_most_cases_pass():
-    (counts,) = [row for row in read(COUNTS) if row["tests"] == "test_search, in place"]
-    assert int(counts["pass"]) >= 115
-    assert int(counts["cases"]) == 141
-
-
-def test_every_listed_case_is_of_a_run_and_has_a_reason():
+def test_every_listed_case_is_of_a_run_has_a_reason_and_is_counted_in_the_documentation():
     for (run, case), reason in own.listed().items():
         assert run in own.RUNS
         assert case.startswith("test_")
         assert re.search(r"\w+.*\.$", reason)
-
-
-def test_the_counts_of_the_documentation_agree_with_the_list():
     listed = [run for run, _ in own.listed()]
     for run, row in zip(own.RUNS, read(COUNTS), strict=True):
         assert row["tests"] == own.title(run)
         assert int(row["listed"]) == listed.count(run)
+        if row["tests"] == "test_search, in place":  # most cases pass
+            assert int(row["pass"]) >= 115
+            assert int(row["cases"]) == 141

@@ -1,6 +1,5 @@
 """Displays show what the report says, and nothing else."""
 
-import builtins
 import dataclasses
 import pickle
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import (
@@ -22,10 +20,12 @@ from sklearn_ada import (
     ReusableHoldoutCV,
     plan_holdout,
 )
-from sklearn_ada.answer import VERDICTS
 from sklearn_ada.cli import main
 from sklearn_ada.holdout import Cost
 from sklearn_ada.mechanisms import UniformGrid
+from tests.support.searches import grid
+
+VERDICTS = ("agrees", "differs", "exact", "drawn", "improves", "no improvement")  # with a value
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
@@ -77,8 +77,8 @@ def labels(display):
     return {text.get_text() for text in display.ax_.get_legend().get_texts()}
 
 
-def test_every_answer_has_its_interval_in_its_row(asked):
-    display = AnswersDisplay.from_holdout(asked)
+def test_every_answer_has_its_interval_in_its_row_and_a_refusal_stands_at_the_left_edge(asked):
+    display, entries = AnswersDisplay.from_holdout(asked), asked.report().entries
     answers = [answer for _, answer in asked.report().answers]
     for verdict, bars in display.bars_.items():
         mine = [(row, answer) for row, answer in enumerate(answers) if answer.verdict == verdict]
@@ -88,34 +88,24 @@ def test_every_answer_has_its_interval_in_its_row(asked):
     assert set(display.bars_) == {"agrees", "differs", "exact"}
     assert labels(display) == {"agrees", "differs", "exact", "guess", "refused"}
     assert "95%" in display.ax_.get_title()
-
-
-def test_guesses_are_hollow_and_values_full(asked):
-    display, entries = AnswersDisplay.from_holdout(asked), asked.report().entries
+    # Guesses are hollow and values full.
     np.testing.assert_allclose(offsets(display, "guess"), [(e.guess, row) for row, e in enumerate(entries)])
     assert len(collection(display, "guess").get_facecolor()) == 0
     assert collection(display, "agrees").get_facecolor()[0, 3] == 1.0
+    refused = [row for row, answer in enumerate(answers) if answer.verdict == "refused"]
+    assert [row for _, row in offsets(display, "refused")] == refused != []
+    assert {at for at, _ in offsets(display, "refused")} == {0.015}
+    assert collection(display, "refused").get_offset_transform() == display.ax_.get_yaxis_transform()
 
 
-def test_rows_are_named_by_the_label_of_who_asked_too(trees, tmp_path):
+def test_rows_are_named_by_record_model_and_the_label_of_who_asked(asked, trees, tmp_path):
+    names = [text.get_text() for text in AnswersDisplay.from_holdout(asked).ax_.get_yticklabels()]
+    assert names == [f"#{entry.index} DecisionTreeClassifier" for entry in asked.report().entries]
     X, y, models = trees
     holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", label="second try")
     holdout.check(models[0], scoring="accuracy", guess=0.8)
     (name,) = AnswersDisplay.from_holdout(holdout).ax_.get_yticklabels()
     assert name.get_text() == "#1 DecisionTreeClassifier, second try"
-
-
-def test_rows_are_named_by_record_and_model(asked):
-    names = [text.get_text() for text in AnswersDisplay.from_holdout(asked).ax_.get_yticklabels()]
-    assert names == [f"#{entry.index} DecisionTreeClassifier" for entry in asked.report().entries]
-
-
-def test_refusals_stand_at_the_left_edge(asked):
-    display, answers = AnswersDisplay.from_holdout(asked), [a for _, a in asked.report().answers]
-    refused = [row for row, answer in enumerate(answers) if answer.verdict == "refused"]
-    assert [row for _, row in offsets(display, "refused")] == refused != []
-    assert {at for at, _ in offsets(display, "refused")} == {0.015}
-    assert collection(display, "refused").get_offset_transform() == display.ax_.get_yaxis_transform()
 
 
 def test_sealed_answers_show_how_wide_they_would_be_if_published(trees, tmp_path):
@@ -135,7 +125,7 @@ def test_sealed_answers_show_how_wide_they_would_be_if_published(trees, tmp_path
     assert not [each for each in left if str(each.get_label()).startswith("as wide")]
 
 
-@pytest.mark.parametrize("verdict", [each for each in VERDICTS if each not in ("failed", "refused")])
+@pytest.mark.parametrize("verdict", VERDICTS)
 def test_every_verdict_with_a_value_has_a_marker_and_a_colour_of_its_own(verdict, asked):
     report = asked.report()
     answers = tuple(
@@ -180,32 +170,18 @@ def test_answers_with_noise_are_shown(noise, metric, tmp_path):
     assert labels(display) == {"vacuous: certifies nothing" if vacuous else "drawn", "guess"}
 
 
-@pytest.fixture
-def unpickled(trees, tmp_path):
-    X, y, _ = trees
-    search = ReusableHoldoutCV(
-        GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}),
-        ask="candidates",
-        answers="exact",
-        ledger=tmp_path / "pickled.db",
-    ).fit(X, y)
-    return search, pickle.loads(pickle.dumps(search))
-
-
 @pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
-def test_a_search_that_was_pickled_can_still_be_drawn(display, unpickled):
-    before, after = (display.from_holdout(search.holdout_) for search in unpickled)
+def test_a_search_that_was_pickled_can_still_be_drawn_by_its_holdout(display, trees, tmp_path):
+    wrapped = ReusableHoldoutCV(grid(), ask="candidates", answers="exact", ledger=tmp_path / "pickled.db")
+    search = wrapped.fit(*trees[:2])
+    before, after = (display.from_holdout(s.holdout_) for s in (search, pickle.loads(pickle.dumps(search))))
     assert before.report == after.report
     assert labels(before) == labels(after)
-
-
-@pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
-def test_what_is_no_holdout_is_refused(display, unpickled):
-    message = (
-        rf"(?s)^The 'holdout' parameter of {display.__name__}.from_holdout must be .+ give its holdout_\.$"
-    )
-    with pytest.raises(ValueError, match=message):
-        display.from_holdout(unpickled[0])
+    owner = rf"{display.__name__}.from_holdout"
+    with pytest.raises(
+        ValueError, match=rf"(?s)^The 'holdout' parameter of {owner} must be .+ give its holdout_\.$"
+    ):
+        display.from_holdout(search)
 
 
 @pytest.mark.parametrize(("level", "shown"), [(0.999, "99.9%"), (0.975, "97.5%"), (0.99999, "99.999%")])
@@ -286,7 +262,7 @@ def test_before_the_first_question_there_is_nothing_to_show(trees, tmp_path):
         AnswersDisplay.from_holdout(Holdout(*trees[:2], ledger=tmp_path / "new.db"))
 
 
-def test_a_budget_shows_the_forecasts(asked):
+def test_a_budget_shows_the_forecasts_within_the_axes(asked, trees, tmp_path):
     display, report = HoldoutBudgetDisplay.from_holdout(asked), asked.report()
     for purpose, line in display.lines_.items():
         ahead = [f for f in report.outlook.forecasts if f.purpose == purpose]
@@ -294,6 +270,10 @@ def test_a_budget_shows_the_forecasts(asked):
         np.testing.assert_array_equal(line.get_ydata(), [f.half_width for f in ahead])
     assert labels(display) >= {"next check", "next certify", "tolerance 0.3"}
     assert display.ax_.get_title() == report.headline
+    widest = max(f.half_width for f in report.outlook.forecasts)
+    assert max(widest, report.tolerance) < display.ax_.get_ylim()[1]
+    without = HoldoutBudgetDisplay.from_holdout(Holdout(*trees[:2], ledger=tmp_path / "new.db"))
+    assert labels(without) == {"next check", "next certify"}
 
 
 @pytest.mark.parametrize(("tolerance", "some"), [(0.12, {True, False}), (0.01, {True}), (None, {False})])
@@ -325,43 +305,18 @@ def test_where_searches_are_told_cells_their_widths_are_drawn_and_what_would_be_
     assert "next check" in labels(HoldoutBudgetDisplay.from_holdout(holdout))
 
 
-def test_without_a_tolerance_none_is_drawn(trees, tmp_path):
-    display = HoldoutBudgetDisplay.from_holdout(Holdout(*trees[:2], ledger=tmp_path / "new.db"))
-    assert labels(display) == {"next check", "next certify"}
-
-
-def test_what_is_drawn_stays_within_the_axes(asked):
-    display = HoldoutBudgetDisplay.from_holdout(asked)
-    top = display.ax_.get_ylim()[1]
-    assert all(f.half_width < top for f in asked.report().outlook.forecasts)
-    assert asked.report().tolerance < top
-
-
 @pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
-def test_axes_that_are_passed_are_used(display, asked):
+def test_axes_that_are_passed_are_used_and_a_picture_charges_nothing(display, asked, uncharged):
     figure, ax = pyplot.subplots()
-    drawn = display.from_holdout(asked, ax=ax)
+    with uncharged(asked):
+        drawn = display.from_holdout(asked, ax=ax)
     assert drawn.ax_ is ax
     assert drawn.figure_ is figure
     assert drawn.plot().ax_ is not ax
 
 
 @pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
-def test_a_picture_charges_nothing(display, asked):
-    before = len(list(asked.ledger.records()))
-    display.from_holdout(asked)
-    assert len(list(asked.ledger.records())) == before
-
-
-@pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
-def test_without_matplotlib_the_fix_is_named(display, asked, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.split(".")[0] == "matplotlib":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+def test_without_matplotlib_the_fix_is_named(display, asked, hidden):
+    hidden("matplotlib")
     with pytest.raises(ImportError, match=r"matplotlib: pip install 'sklearn-ada\[plot\]'"):
         display.from_holdout(asked)

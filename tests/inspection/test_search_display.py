@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
-from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import CertifiedSearchDisplay, ReusableHoldoutCV
+from tests.support.searches import grid
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 X, Y = make_classification(600, 6, n_informative=4, flip_y=0.1, random_state=0)
@@ -22,10 +21,7 @@ def closed():
 
 
 def fitted(path, refit=True, ask="winner", own=None, **how):
-    cv = {"cv": 3} if ask == "winner" else {}
-    inner = GridSearchCV(
-        DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 4]}, refit=refit, scoring=own, **cv
-    )
+    inner = grid(values=[1, 2, 3, 4], refit=refit, scoring=own, cv=3 if ask == "winner" else None)
     return ReusableHoldoutCV(inner, ask=ask, ledger=path, holdout=0.4, **how).fit(X, Y)
 
 
@@ -60,11 +56,21 @@ def test_candidates_that_were_asked_have_a_bar_each(tmp_path):
 
 
 def test_scores_of_another_metric_are_not_drawn(tmp_path):
-    display = CertifiedSearchDisplay.from_estimator(
-        fitted(tmp_path / "auc.db", own="accuracy", scoring="roc_auc")
-    )
+    search = fitted(tmp_path / "auc.db", own="accuracy", scoring="roc_auc")
+    display = CertifiedSearchDisplay.from_estimator(search)
     assert len(points(display)) == 0
     assert np.isfinite(display.naive_.get_ydata()).all()  # what was guessed of the winner
+
+
+def test_what_certified_nothing_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"(?s)^The 'estimator' parameter .+ Wrap your search"):
+        CertifiedSearchDisplay.from_estimator(grid())
+    with pytest.raises(NotFittedError):
+        CertifiedSearchDisplay.from_estimator(ReusableHoldoutCV(grid()))
+    with pytest.warns(UserWarning, match="keeps no model"):
+        unkept = fitted(tmp_path / "none.db", refit=False)
+    with pytest.raises(ValueError, match="refit=True"):
+        CertifiedSearchDisplay.from_estimator(unkept)
 
 
 def test_a_search_that_was_pickled_can_be_drawn_and_axes_are_used(tmp_path):
@@ -74,16 +80,3 @@ def test_a_search_that_was_pickled_can_be_drawn_and_axes_are_used(tmp_path):
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     np.testing.assert_array_equal(points(display), points(CertifiedSearchDisplay.from_estimator(search)))
-
-
-def test_what_certified_nothing_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"^The 'estimator' parameter .+ Wrap your search"):
-        CertifiedSearchDisplay.from_estimator(GridSearchCV(DecisionTreeClassifier(), {}))
-    with pytest.raises(NotFittedError):
-        CertifiedSearchDisplay.from_estimator(
-            ReusableHoldoutCV(GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}))
-        )
-    with pytest.warns(UserWarning, match="keeps no model"):
-        unkept = fitted(tmp_path / "none.db", refit=False)
-    with pytest.raises(ValueError, match="refit=True"):
-        CertifiedSearchDisplay.from_estimator(unkept)

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import LadderScorer, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.exceptions import HoldoutLeakError
 from tests.ledger.fitted_models import Constant
+from tests.support.ledgers import bodies
 from tests.support.searches import grid
 
 TREE = DecisionTreeClassifier(random_state=0)
@@ -47,56 +48,57 @@ def test_recursive_elimination_is_refused_once_it_has_left_a_column_out(scorer, 
     assert asked(scorer.holdout) == 1  # a model of all columns is a question like any other
 
 
+@pytest.fixture
+def model(rows):
+    return LogisticRegression().fit(rows[0], rows[1])
+
+
+def kinds(holdout):
+    return sorted(body["kind"] for body in bodies(holdout)[1:])
+
+
 @pytest.mark.parametrize("leaked", [slice(None), slice(0, 200)], ids=["all", "part"])
 def test_a_guess_from_the_rows_of_the_holdout_is_refused_as_it_would_be_the_answer(
-    leaked, scorer, rows, asked
+    leaked, scorer, model, rows, asked
 ):
-    model = LogisticRegression().fit(rows[0], rows[1])
     with pytest.raises(HoldoutLeakError, match="from which guesses are taken"):
         float(scorer(model, rows[2][leaked], rows[3][leaked]))
     assert asked(scorer.holdout) == 0
 
 
-def test_a_search_over_the_rows_of_the_holdout_ends_at_its_first_fold(scorer, rows, asked):
+def test_a_search_over_the_rows_of_the_holdout_ends_at_its_first_fold(scorer, rows):
     """Each fold would be charged as a leak, and each score be a NaN."""
-    X, y = np.r_[rows[2], rows[0]], np.r_[rows[3], rows[1]]
-    search = grid(scoring=scorer, cv=2)
     with pytest.raises(HoldoutLeakError):
-        search.fit(X, y)
-    kinds = [record.body["kind"] for record in scorer.holdout.ledger.records() if record.seq]
-    assert kinds == ["overlap"]
+        grid(scoring=scorer, cv=2).fit(np.r_[rows[2], rows[0]], np.r_[rows[3], rows[1]])
+    assert kinds(scorer.holdout) == ["overlap"]
 
 
 def test_rows_are_compared_with_the_holdout_once(scorer, rows):
     for depth in (1, 2, 3):
         scorer(DecisionTreeClassifier(max_depth=depth).fit(rows[0], rows[1]), rows[4], rows[5])
-    kinds = [record.body["kind"] for record in scorer.holdout.ledger.records() if record.seq]
-    assert sorted(kinds) == ["answer"] * 3 + ["overlap"]
+    assert kinds(scorer.holdout) == ["answer"] * 3 + ["overlap"]
 
 
 @pytest.mark.parametrize(
     ("n_jobs", "kind"),
     [(1, np.float64), (1, np.float32), pytest.param(2, np.float64, marks=pytest.mark.thorough)],
 )
-def test_permuted_copies_of_the_rows_are_refused(n_jobs, kind, scorer, rows, asked):
-    model = LogisticRegression().fit(rows[0], rows[1])
+def test_permuted_copies_of_the_rows_are_refused(n_jobs, kind, scorer, model, rows, asked):
     with pytest.raises(TypeError, match="permuted copies of X"):
         permutation_importance(model, rows[4].astype(kind), rows[5], scoring=scorer, n_jobs=n_jobs)
     assert asked(scorer.holdout) == 1
 
 
-def test_once_its_cv_was_used_permuted_rows_are_scored_as_they_are(scorer, rows, uncharged):
+def test_once_its_cv_was_used_permuted_rows_are_scored_as_they_are(scorer, model, rows, uncharged):
     next(scorer.cv.split(rows[0], rows[1]))
-    model = LogisticRegression().fit(rows[0], rows[1])
     with uncharged(scorer.holdout), pytest.warns(UserWarning, match="costs nothing"):
         found = permutation_importance(model, rows[4], rows[5], scoring=scorer, random_state=0)
     plain = permutation_importance(model, rows[4], rows[5], random_state=0)
     np.testing.assert_array_equal(found.importances, plain.importances)
 
 
-def test_train_scores_are_not_taken_for_permuted_copies(scorer, rows):
+def test_train_scores_are_not_taken_for_permuted_copies(scorer, model, rows):
     cross_val_score(TREE, rows[0], rows[1], scoring=scorer, cv=3)
-    model = LogisticRegression().fit(rows[0], rows[1])
     scorer(model, rows[4], rows[5])
     assert scorer(model, rows[0], rows[1]) == model.score(rows[0], rows[1])
 

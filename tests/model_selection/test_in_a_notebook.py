@@ -17,9 +17,8 @@ EVIL = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def search(tmp_path_factory):
-    inner = grid(cv=3)
     path = tmp_path_factory.mktemp("shown") / "a.db"
-    return ReusableHoldoutCV(inner, ask="winner", ledger=path, holdout=0.4).fit(X, Y)
+    return ReusableHoldoutCV(grid(cv=3), ledger=path, holdout=0.4).fit(X, Y)
 
 
 def page_of(shown):
@@ -35,13 +34,10 @@ def test_a_search_shows_diagram_score_and_what_is_left(search):
     assert search._repr_mimebundle_()["text/html"].count("sk-top-container") >= 1
 
 
-def test_before_fit_there_is_the_diagram_alone(search):
+def test_before_fit_there_is_the_diagram_alone_and_without_diagrams_text_only(search):
     page = page_of(ReusableHoldoutCV(search.search))
     assert "sk-top-container" in page
     assert "Certified score" not in page
-
-
-def test_without_diagrams_there_is_text_only(search):
     with config_context(display="text"):
         assert not hasattr(search, "_repr_html_")
         assert list(search._repr_mimebundle_()) == ["text/plain"]

@@ -18,11 +18,85 @@ from tests.support.searches import grid
 X, Y = make_classification(240, 6, n_informative=4, n_redundant=0, flip_y=0.1, random_state=0)
 KERNEL = X @ X.T
 LAST = np.arange(240) >= 180
-GRID = {"C": [0.01, 1.0]}
 
 
-def svc(**params):
-    return grid(SVC(kernel="precomputed"), [0.01, 1.0], **params)
+def svc(kernel="precomputed"):
+    return grid(SVC(kernel=kernel), [0.01, 1.0])
+
+
+@pytest.mark.parametrize("ask", ["winner", pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("holdout", [0.25, LAST], ids=["share", "mask"])
+def test_no_model_sees_a_row_or_a_column_of_the_holdout(ask, holdout, wrap):
+    Watching.rows.clear()
+    search = wrap(GridSearchCV(Watching(), {"label": [0, 1]}, cv=3), ask=ask, holdout=holdout).fit(
+        numbers(), Y
+    )
+    fitted = [rows for rows, _ in Watching.rows]
+    assert all(rows == columns for rows, columns in Watching.rows)
+    trained = set.union(*fitted)
+    assert len(trained) == 180
+    if holdout is LAST:
+        assert trained == set(range(180))
+    kept = np.asarray(session_of(search.holdout_).data.X)
+    assert set((kept // 1000).ravel().astype(int)) == set(range(240)) - trained
+    assert set((kept % 1000).ravel().astype(int)) == trained
+    np.testing.assert_array_equal(search.predict(numbers()), np.full(240, search.best_params_["label"]))
+    assert search.n_features_in_ == 240
+
+
+def test_a_kernel_is_certified_as_what_it_is_a_kernel_of(wrap, tmp_path):
+    plain = wrap(svc("linear"), holdout=LAST, ledger=tmp_path / "plain.db").fit(X, Y)
+    search = wrap(svc(), holdout=LAST).fit(KERNEL, Y)
+    assert search.best_params_ == plain.best_params_
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(search.predict(KERNEL), plain.predict(X))
+    assert search.score(KERNEL, Y) == plain.score(X, Y)
+    truth = np.mean(plain.predict(X[LAST]) == Y[LAST])
+    low, high = search.best_score_interval_
+    assert low < truth < high
+
+
+def test_sparse_kernels_and_distances_are_split_too(wrap, tmp_path):
+    graph, inner = (
+        sparse.csr_array(pairwise_distances(X)),
+        grid(KNeighborsClassifier(metric="precomputed"), [3, 9]),
+    )
+    dense = wrap(inner, holdout=LAST, ledger=tmp_path / "dense.db").fit(graph.toarray(), Y)
+    search = wrap(inner, holdout=LAST).fit(graph, Y)
+    assert search.best_answer_.answered
+    assert search.best_score_ == pytest.approx(dense.best_score_, abs=0.1)
+
+
+def test_a_cross_validation_around_it_splits_rows_and_columns():
+    wrapped = ReusableHoldoutCV(svc())
+    assert get_tags(wrapped).input_tags.pairwise
+    scores = cross_validate(wrapped, KERNEL, Y, cv=3, return_estimator=True, error_score="raise")
+    assert all(one.best_answer_.answered for one in scores["estimator"])
+    assert scores["test_score"].min() > 0.5
+
+
+def test_a_given_holdout_has_its_pairs_with_the_training_rows(wrap, tmp_path):
+    train = KERNEL[~LAST][:, ~LAST], Y[~LAST]
+    holdout = Holdout(KERNEL[LAST][:, ~LAST], Y[LAST], ledger=tmp_path / "ledger.db")
+    assert wrap(svc(), holdout=holdout).fit(*train).best_answer_.answered
+    other = Holdout(KERNEL[LAST], Y[LAST], ledger=tmp_path / "other.db")
+    with pytest.raises(ValueError, match=r"of 240 columns, .* Got '180 columns'"):
+        wrap(svc(), holdout=other).fit(*train)
+    assert sum(other.report().asked.values()) == 0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (KERNEL.tolist(), r"an array or a sparse matrix .* Got 'list'"),
+        (KERNEL[:, :100], r"a square matrix .* Got 'an array of shape \(240, 100\)'"),
+    ],
+    ids=["list", "not square"],
+)
+def test_what_is_no_matrix_of_pairs_is_refused_first(kernel, message, wrap, tmp_path):
+    with pytest.raises(ValueError, match=rf"The 'X' parameter of ReusableHoldoutCV.fit must be {message}"):
+        wrap(svc()).fit(kernel, Y)
+    assert not list(tmp_path.iterdir())
 
 
 def numbers(n=240):
@@ -52,81 +126,3 @@ class Watching(ClassifierMixin, BaseEstimator):
     def predict(self, K):
         np.testing.assert_array_equal(K[0] % 1000, self.fitted_on_)  # of the rows fitted on, in their order
         return np.full(len(K), self.label)
-
-
-@pytest.mark.parametrize("ask", ["winner", pytest.param(2, marks=pytest.mark.thorough)])
-@pytest.mark.parametrize("holdout", [0.25, LAST], ids=["share", "mask"])
-def test_no_model_sees_a_row_or_a_column_of_the_holdout(ask, holdout, tmp_path):
-    Watching.rows.clear()
-    search = ReusableHoldoutCV(
-        GridSearchCV(Watching(), {"label": [0, 1]}, cv=3), ask=ask, holdout=holdout, ledger=tmp_path / "l.db"
-    ).fit(numbers(), Y)
-    fitted = [rows for rows, _ in Watching.rows]
-    assert all(rows == columns for rows, columns in Watching.rows)
-    trained = set.union(*fitted)
-    assert len(trained) == 180
-    if holdout is LAST:
-        assert trained == set(range(180))
-    kept = np.asarray(session_of(search.holdout_).data.X)
-    assert set((kept // 1000).ravel().astype(int)) == set(range(240)) - trained
-    assert set((kept % 1000).ravel().astype(int)) == trained
-    np.testing.assert_array_equal(search.predict(numbers()), np.full(240, search.best_params_["label"]))
-    assert search.n_features_in_ == 240
-
-
-def test_a_kernel_is_certified_as_what_it_is_a_kernel_of(tmp_path):
-    plain = ReusableHoldoutCV(
-        grid(SVC(kernel="linear"), [0.01, 1.0]), ask="winner", holdout=LAST, ledger=tmp_path / "plain.db"
-    ).fit(X, Y)
-    search = ReusableHoldoutCV(svc(), ask="winner", holdout=LAST, ledger=tmp_path / "kernel.db")
-    search.fit(KERNEL, Y)
-    assert search.best_params_ == plain.best_params_
-    np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
-    np.testing.assert_array_equal(search.predict(KERNEL), plain.predict(X))
-    assert search.score(KERNEL, Y) == plain.score(X, Y)
-    truth = np.mean(plain.predict(X[LAST]) == Y[LAST])
-    low, high = search.best_score_interval_
-    assert low < truth < high
-
-
-def test_sparse_kernels_and_distances_are_split_too(tmp_path):
-    graph = sparse.csr_array(pairwise_distances(X))
-    inner = GridSearchCV(KNeighborsClassifier(metric="precomputed"), {"n_neighbors": [3, 9]})
-    dense = ReusableHoldoutCV(inner, ask="winner", holdout=LAST, ledger=tmp_path / "dense.db")
-    dense.fit(graph.toarray(), Y)
-    search = ReusableHoldoutCV(inner, ask="winner", holdout=LAST, ledger=tmp_path / "sparse.db").fit(graph, Y)
-    assert search.best_answer_.answered
-    assert search.best_score_ == pytest.approx(dense.best_score_, abs=0.1)
-
-
-def test_a_cross_validation_around_it_splits_rows_and_columns():
-    wrapped = ReusableHoldoutCV(svc(), ask="winner")
-    assert get_tags(wrapped).input_tags.pairwise
-    scores = cross_validate(wrapped, KERNEL, Y, cv=3, return_estimator=True, error_score="raise")
-    assert all(one.best_answer_.answered for one in scores["estimator"])
-    assert scores["test_score"].min() > 0.5
-
-
-def test_a_given_holdout_has_its_pairs_with_the_training_rows(tmp_path):
-    holdout = Holdout(KERNEL[LAST][:, ~LAST], Y[LAST], ledger=tmp_path / "ledger.db")
-    search = ReusableHoldoutCV(svc(), ask="winner", holdout=holdout).fit(KERNEL[~LAST][:, ~LAST], Y[~LAST])
-    assert search.best_answer_.answered
-    other = Holdout(KERNEL[LAST], Y[LAST], ledger=tmp_path / "other.db")
-    with pytest.raises(ValueError, match=r"of 240 columns, .* Got '180 columns'"):
-        ReusableHoldoutCV(svc(), ask="winner", holdout=other).fit(KERNEL[~LAST][:, ~LAST], Y[~LAST])
-    assert sum(other.report().asked.values()) == 0
-
-
-@pytest.mark.parametrize(
-    ("kernel", "told"),
-    [
-        (KERNEL.tolist(), r"an array or a sparse matrix .* Got 'list'"),
-        (KERNEL[:, :100], r"a square matrix .* Got 'an array of shape \(240, 100\)'"),
-    ],
-    ids=["list", "not square"],
-)
-def test_what_is_no_matrix_of_pairs_is_refused_first(kernel, told, tmp_path):
-    search = ReusableHoldoutCV(svc(), ask="winner", ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match=rf"The 'X' parameter of ReusableHoldoutCV.fit must be {told}"):
-        search.fit(kernel, Y)
-    assert not list(tmp_path.iterdir())

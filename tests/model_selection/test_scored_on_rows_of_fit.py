@@ -1,7 +1,6 @@
 """A search that is scored on the very rows of its fit says that most of them trained the model."""
 
 import pickle
-import warnings
 import zlib
 
 import numpy as np
@@ -9,42 +8,28 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_ada import ReusableHoldoutCV
-from tests.support.searches import grid
+from tests.support.searches import grid, warned
 
 
 @pytest.fixture
-def fitted(request, tmp_path):
+def fitted(request, wrap):
     rng = np.random.default_rng(zlib.crc32(request.node.name.encode()))  # other rows, another warning
     X, y = rng.normal(size=(600, 3)), rng.integers(0, 2, 600)
     X = pd.DataFrame(X, columns=list("abc")).assign(visit=np.arange(600))
-    search = ReusableHoldoutCV(grid(LogisticRegression()), ids="visit", ledger=tmp_path / "ledger.db")
-    return search.fit(X, y), X, y
-
-
-def told(search, X, y):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        search.score(X, y)
-    return [str(each.message) for each in caught]
+    return wrap(grid(LogisticRegression()), ids="visit").fit(X, y), X, y
 
 
 def test_it_warns_once_and_names_the_certified_score(fitted):
     search, X, y = fitted
-    (text,) = told(search, X, y)
+    _, (text,) = warned("", search.score, X, y)
     assert "rows that were passed to fit" in text
     assert "best_score_" in text
-    assert not told(search, X, y)
+    assert not warned("", search.score, X, y)[1]
 
 
-def test_other_rows_are_scored_in_silence(fitted):
+def test_other_rows_and_pickled_searches_are_scored_in_silence(fitted):
     search, X, y = fitted
-    assert not told(search, X[:100], y[:100])
-    assert not told(search, X, 1 - y)
-    assert not told(search, X.assign(a=0.0), y)
-
-
-def test_neither_a_pickle_nor_a_clone_knows_the_rows(fitted):
-    search, X, y = fitted
-    assert not told(pickle.loads(pickle.dumps(search)), X, y)
-    assert told(search, X, y)
+    for rows in ((X[:100], y[:100]), (X, 1 - y), (X.assign(a=0.0), y)):
+        assert not warned("", search.score, *rows)[1]
+    assert not warned("", pickle.loads(pickle.dumps(search)).score, X, y)[1]
+    assert warned("", search.score, X, y)[1]

@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
-from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer
 from tests.support.searches import grid
 
-TREE = DecisionTreeClassifier(random_state=0)
-GRID = {"max_depth": [1, 2, 3]}
 ASKS = ["candidates", "winner", 2]
 
 
@@ -47,38 +44,36 @@ def test_a_misplaced_scorer_is_refused_and_charges_nothing(
         wrapped.fit(rows[0], rows[1])
 
 
-def test_the_refusal_names_the_way(rows, holdout):
+def test_the_refusal_names_the_way(rows, holdout, wrap):
     scorer = ThresholdoutScorer("accuracy", holdout)
     with pytest.raises(ValueError, match="scoring='accuracy', and pass mechanism=scorer"):
-        ReusableHoldoutCV(inner(scoring=scorer), ask="winner").fit(rows[0], rows[1])
+        wrap(inner(scoring=scorer)).fit(rows[0], rows[1])
 
 
 @pytest.mark.parametrize("ask", ASKS)
-def test_the_holdout_and_the_metric_of_the_scorer_may_be_named_again(ask, rows, holdout):
-    scorer = ThresholdoutScorer("accuracy", holdout)
-    wrapped = ReusableHoldoutCV(
-        inner(scoring="f1"), mechanism=scorer, holdout=holdout, scoring="accuracy", ask=ask
-    ).fit(rows[0], rows[1])
+def test_the_holdout_and_the_metric_of_the_scorer_may_be_named_again(ask, rows, holdout, wrap):
+    params = {"mechanism": ThresholdoutScorer("accuracy", holdout), "holdout": holdout, "scoring": "accuracy"}
+    wrapped = wrap(inner(scoring="f1"), ask=ask, **params).fit(rows[0], rows[1])
     assert wrapped.holdout_ is holdout
     assert "accuracy" in wrapped.best_answer_.certificate.target
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_one_function_of_several_scores_cannot_be_certified_by_thresholdout(
+    ask, rows, holdout, uncharged, wrap
+):
+    wrapped = wrap(inner(scoring=several, refit="acc"), ask=ask, holdout=holdout, mechanism="thresholdout")
+    with uncharged(holdout), pytest.raises(ValueError, match=r"several.*stable median"):
+        wrapped.fit(rows[0], rows[1])
+
+
+def test_with_a_metric_to_certify_it_ranks_the_candidates(rows, holdout, wrap):
+    wrapped = wrap(inner(scoring=several, refit="f1"), holdout=holdout, scoring="accuracy")
+    wrapped.fit(rows[0], rows[1])
+    assert wrapped.best_index_ == np.argmax(wrapped.cv_results_["mean_test_f1"])
+    assert wrapped.best_answer_.answered
 
 
 def several(model, X, y):
     predicted = model.predict(X)
     return {"acc": accuracy_score(y, predicted), "f1": f1_score(y, predicted)}
-
-
-@pytest.mark.parametrize("ask", ASKS)
-def test_one_function_of_several_scores_cannot_be_certified_by_thresholdout(ask, rows, holdout, uncharged):
-    search = inner(scoring=several, refit="acc")
-    wrapped = ReusableHoldoutCV(search, ask=ask, holdout=holdout, mechanism="thresholdout")
-    with uncharged(holdout), pytest.raises(ValueError, match=r"several.*stable median"):
-        wrapped.fit(rows[0], rows[1])
-
-
-def test_with_a_metric_to_certify_it_ranks_the_candidates(rows, holdout):
-    search = inner(scoring=several, refit="f1")
-    wrapped = ReusableHoldoutCV(search, ask="winner", holdout=holdout, scoring="accuracy")
-    wrapped.fit(rows[0], rows[1])
-    assert wrapped.best_index_ == np.argmax(wrapped.cv_results_["mean_test_f1"])
-    assert wrapped.best_answer_.answered

@@ -2,21 +2,17 @@
 
 import copy
 import pickle
-import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_score, cross_validate
-from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
 from tests.ledger.fitted_models import FirstRule
-from tests.support.searches import grid
-
-TREE = DecisionTreeClassifier(random_state=0)
-GRID = {"max_depth": [1, 2, 3, 4]}
+from tests.support.searches import TREE, asking
 
 
 @pytest.fixture
@@ -24,22 +20,14 @@ def scorer(holdout):
     return ThresholdoutScorer("accuracy", holdout)
 
 
-def quietly(call):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return call()
-
-
 def test_without_its_cv_every_fitted_model_is_one_question(rows, scorer, asked):
-    grid(values=[1, 2, 3, 4], scoring=scorer, cv=5, refit=False).fit(rows[0], rows[1])
+    asking(scorer, cv=5, refit=False).fit(rows[0], rows[1])
     assert asked(scorer.holdout) == 4 * 5
 
 
 def test_without_its_cv_train_scores_are_free_and_plain(rows, scorer, asked):
-    result = cross_validate(
-        TREE, rows[0], rows[1], scoring=scorer, cv=5, return_train_score=True,
-        return_estimator=True, return_indices=True,
-    )  # fmt: skip
+    how = {"cv": 5, "return_train_score": True, "return_estimator": True, "return_indices": True}
+    result = cross_validate(TREE, rows[0], rows[1], scoring=scorer, **how)
     assert asked(scorer.holdout) == 5
     for model, train, score in zip(
         result["estimator"], result["indices"]["train"], result["train_score"], strict=True
@@ -47,13 +35,21 @@ def test_without_its_cv_train_scores_are_free_and_plain(rows, scorer, asked):
         assert score == model.score(rows[0][train], rows[1][train])
 
 
-def test_with_its_cv_every_candidate_is_one_question(rows, scorer, asked):
-    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
-    search.fit(rows[0], rows[1])
-    assert asked(scorer.holdout) == 4
-    answers = [answer.value for _, answer in scorer.holdout.report().answers]
-    assert search.cv_results_["mean_test_score"].tolist() == answers
-    assert search.best_index_ == int(np.argmax(answers))
+@pytest.mark.parametrize("kind", [ThresholdoutScorer, StableHoldoutScorer])
+def test_with_its_cv_every_candidate_is_one_question_and_new_rows_are_scored_free_and_plain(
+    kind, rows, holdout, asked, uncharged
+):
+    scorer = kind("accuracy", holdout)
+    search = asking(scorer).fit(rows[0], rows[1])
+    assert asked(holdout) == 4
+    answers = [answer for _, answer in holdout.report().answers]
+    assert search.cv_results_["mean_test_score"].tolist() == [answer.value for answer in answers]
+    assert search.best_index_ == int(np.argmax(search.cv_results_["mean_test_score"]))
+    assert all((answer.levels is None) == (kind is ThresholdoutScorer) for answer in answers)
+    with uncharged(holdout), pytest.warns(UserWarning, match="costs nothing") as caught:
+        scores = [search.score(rows[4], rows[5]) for _ in range(3)]
+    assert len(caught) == 1
+    assert scores == [search.best_estimator_.score(rows[4], rows[5])] * 3
 
 
 def test_candidates_whose_rules_differ_in_order_are_two_questions(rows, scorer, asked):
@@ -64,39 +60,25 @@ def test_candidates_whose_rules_differ_in_order_are_two_questions(rows, scorer, 
     assert asked(scorer.holdout) == 2
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_with_its_cv_train_scores_cost_nothing_extra(rows, scorer, asked):
-    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=False, return_train_score=True)
-    quietly(lambda: search.fit(rows[0], rows[1]))
+    search = asking(scorer, refit=False, return_train_score=True).fit(rows[0], rows[1])
     assert asked(scorer.holdout) == 4
     fit, _ = next(scorer.cv.split(rows[0], rows[1]))
     model = clone(TREE).set_params(max_depth=4).fit(rows[0][fit], rows[1][fit])
     assert search.cv_results_["mean_train_score"][3] == model.score(rows[0][fit], rows[1][fit])
 
 
-def test_scoring_new_rows_is_free_and_plain_with_one_warning(rows, scorer, uncharged):
-    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
-    search.fit(rows[0], rows[1])
-    with uncharged(scorer.holdout), pytest.warns(UserWarning, match="costs nothing") as caught:
-        scores = [search.score(rows[4], rows[5]) for _ in range(3)]
-    assert len(caught) == 1
-    assert scores == [search.best_estimator_.score(rows[4], rows[5])] * 3
-
-
-def test_the_guess_comes_from_rows_that_the_model_was_not_fitted_on(rows, scorer):
-    fit, guess = next(scorer.cv.split(rows[0], rows[1]))
-    assert not set(fit) & set(guess)
+def test_the_guess_comes_from_rows_that_the_model_was_not_fitted_on_the_same_each_time(rows, scorer):
+    ((fit, guess),), (again,) = (list(scorer.cv.split(rows[0], rows[1])) for _ in range(2))
     assert sorted([*fit, *guess]) == list(range(300))
-
-
-def test_the_splitter_repeats_exactly(rows, scorer):
-    (first,), (again,) = (list(scorer.cv.split(rows[0], rows[1])) for _ in range(2))
-    assert all((a == b).all() for a, b in zip(first, again, strict=True))
+    assert all((a == b).all() for a, b in zip((fit, guess), again, strict=True))
     assert scorer.cv.get_n_splits() == 1
     assert not hasattr(scorer.cv, "random_state")
 
 
 def test_a_second_run_of_the_same_search_is_nearly_free(rows, scorer):
-    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
+    search = asking(scorer)
     first = search.fit(rows[0], rows[1]).cv_results_["mean_test_score"]
     before = scorer.holdout.report()
     second = clone(search).fit(rows[0], rows[1]).cv_results_["mean_test_score"]
@@ -106,61 +88,38 @@ def test_a_second_run_of_the_same_search_is_nearly_free(rows, scorer):
     assert 0.0 < after.nats - before.nats < 0.0044
 
 
-CONTAINERS = {"list": lambda X: X.tolist(), "csr": sparse.csr_matrix, "frame": None}
-
-
-@pytest.mark.parametrize("container", CONTAINERS)
-def test_registered_rows_are_known_again_in_any_container(container, rows, scorer, asked):
-    pandas = pytest.importorskip("pandas")
-    wrap = CONTAINERS[container] or pandas.DataFrame
-    index = np.arange(1000, 1300)
-    y = pandas.Series(rows[1], index=index) if container == "frame" else rows[1].tolist()
-    grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=False).fit(wrap(rows[0]), y)
+@pytest.mark.parametrize("into", [np.ndarray.tolist, sparse.csr_matrix, pd.DataFrame])
+def test_registered_rows_are_recognised_in_any_container(into, rows, scorer, asked):
+    y = pd.Series(rows[1], index=np.arange(1000, 1300)) if into is pd.DataFrame else rows[1].tolist()
+    asking(scorer, refit=False).fit(into(rows[0]), y)
     assert asked(scorer.holdout) == 4
 
 
-def test_registered_rows_are_known_again_when_labels_are_a_list_of_texts(rows, tmp_path, asked):
+@pytest.mark.filterwarnings("ignore")
+def test_registered_rows_are_recognised_when_labels_are_a_list_of_texts(rows, tmp_path, asked):
     names = np.array(["no", "ok"])
     holdout = Holdout(rows[2], names[rows[3]], ledger=tmp_path / "ledger.db")
-    scorer = ThresholdoutScorer("accuracy", holdout)
     labels = [str(name) for name in names[rows[1]]]
-    fit, _ = next(scorer.cv.split(rows[0], labels))
+    fit, _ = next(ThresholdoutScorer("accuracy", holdout).cv.split(rows[0], labels))
     labels[fit[0]] = "rare"  # so the longest text is not among the validation labels
-    scorer = ThresholdoutScorer("accuracy", holdout)
-    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=False)
-    quietly(lambda: search.fit(rows[0], labels))
+    asking(ThresholdoutScorer("accuracy", holdout), refit=False).fit(rows[0], labels)
     assert asked(holdout) == 4
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_randomized_search_asks_once_a_candidate(n_jobs, rows, scorer, asked):
-    search = RandomizedSearchCV(
-        TREE, GRID, n_iter=3, scoring=scorer, cv=scorer.cv, refit=scorer.select_best,
-        random_state=0, n_jobs=n_jobs,
-    )  # fmt: skip
-    search.fit(rows[0], rows[1])
+    how = {"n_iter": 3, "random_state": 0, "n_jobs": n_jobs}
+    asking(scorer, search=RandomizedSearchCV, **how).fit(rows[0], rows[1])
     assert asked(scorer.holdout) == 3
-
-
-def test_cross_val_score_asks_once_a_model(rows, scorer, asked):
-    scores = cross_val_score(TREE, rows[0], rows[1], scoring=scorer, cv=scorer.cv)
-    ((_, answer),) = scorer.holdout.report().answers
-    assert scores.tolist() == [answer.value]
 
 
 def test_the_answer_is_the_holdouts_and_not_the_validation_rows(rows, tmp_path):
     flipped = Holdout(rows[2], 1 - rows[3], ledger=tmp_path / "ledger.db")
     scorer = ThresholdoutScorer("accuracy", flipped)
-    (score,) = cross_val_score(TREE, rows[0], rows[1], scoring=scorer, cv=scorer.cv)
-    assert score < 0.5 < cross_val_score(TREE, rows[0], rows[1]).mean()
-
-
-def test_stable_scorer_asks_once_a_candidate(rows, holdout, asked):
-    scorer = StableHoldoutScorer("f1_macro", holdout)
-    search = grid(values=[1, 2, 3, 4], scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
-    search.fit(rows[0], rows[1])
-    assert asked(holdout) == 4
-    assert all(answer.levels is not None for _, answer in holdout.report().answers)
+    scores = cross_val_score(TREE, rows[0], rows[1], scoring=scorer, cv=scorer.cv)
+    ((_, answer),) = flipped.report().answers
+    assert scores.tolist() == [answer.value]
+    assert answer.value < 0.5 < cross_val_score(TREE, rows[0], rows[1]).mean()
 
 
 @pytest.mark.parametrize(
@@ -174,24 +133,19 @@ def test_every_copy_of_a_scorer_charges_the_same_ledger(rows, scorer, duplicate,
     assert asked(scorer.holdout) == 1
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_sample_weight_weighs_the_plain_metric_only(rows, scorer):
     model = clone(TREE).fit(rows[0], rows[1])
     cross_val_score(TREE, rows[0], rows[1], scoring=scorer, cv=scorer.cv)
     weights = (model.predict(rows[4]) == rows[5]).astype(float)
-    assert quietly(lambda: scorer(model, rows[4], rows[5], sample_weight=weights)) == 1.0
+    assert scorer(model, rows[4], rows[5], sample_weight=weights) == 1.0
 
 
 @pytest.mark.filterwarnings("ignore:.*sample_weight:UserWarning")
 def test_named_scorers_and_a_weighted_fit_go_together(rows, scorer, asked):
     """Since 1.7 scikit-learn asks every scorer of a dict whether it takes the weights of the rows passed."""
-    search = grid(
-        values=[1, 2, 3, 4],
-        scoring={"acc": scorer},
-        cv=scorer.cv,
-        refit=scorer.select_best.by("acc"),
-        error_score="raise",
-    )
-    search.fit(rows[0], rows[1], sample_weight=np.ones(300))
+    named = {"scoring": {"acc": scorer}, "refit": scorer.select_best.by("acc"), "error_score": "raise"}
+    search = asking(scorer, **named).fit(rows[0], rows[1], sample_weight=np.ones(300))
     assert asked(scorer.holdout) == 4
     answers = [answer.value for _, answer in scorer.holdout.report().answers]
     assert search.cv_results_["mean_test_acc"].tolist() == answers

@@ -1,20 +1,21 @@
 """Refusals are loud, failures are priced, and bad parameters are refused at once."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RandomizedSearchCV, TunedThresholdClassifierCV, cross_val_score
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.model_selection import (
+    GridSearchCV,
+    RandomizedSearchCV,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+)
 
 from sklearn_ada import Holdout, Metric, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
-from tests.support.searches import grid
+from tests.support.searches import TREE, asking, warned
 
-TREE = DecisionTreeClassifier(random_state=0)
-GRID = {"max_depth": list(range(1, 13))}
+DEPTHS = range(1, 13)
 MARKER = 987654.125
 
 
@@ -24,50 +25,60 @@ def tight(rows, tmp_path):
     return Holdout(rows[2], rows[3], tolerance=0.172, ledger=tmp_path / "tight.db")
 
 
+@pytest.fixture
+def scorer(tight):
+    return ThresholdoutScorer("accuracy", tight, threshold=0.05)
+
+
+@pytest.fixture
+def marked(rows, tmp_path):
+    """Open a holdout with a row on which `Touchy` fails."""
+    X = rows[2].copy()
+    X[3, 0] = MARKER
+    return lambda **how: Holdout(X, rows[3], ledger=tmp_path / "ledger.db", **how)
+
+
+WORKERS = pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
+SEARCHES = [{"search": GridSearchCV}, {"search": RandomizedSearchCV, "n_iter": 12, "random_state": 0}]
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
-def test_a_refusal_is_nan_and_select_best_raises(n_jobs, rows, tight):
-    scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
-    search = grid(values=list(range(1, 13)), scoring=scorer, cv=scorer.cv, refit=False, n_jobs=n_jobs)
+@WORKERS
+def test_a_refusal_is_nan_and_select_best_raises_and_quotes_the_first(n_jobs, rows, tight, scorer):
+    search = asking(scorer, DEPTHS, refit=False, n_jobs=n_jobs)
     scores = search.fit(rows[0], rows[1]).cv_results_["mean_test_score"]
     answered = int(np.isfinite(scores).sum())
     assert 0 < answered < 12
     assert tight.report().refused == 12 - answered
-    with pytest.raises(BudgetExhaustedError, match=f"Only {answered} of 12 candidates were answered"):
+    with pytest.raises(
+        BudgetExhaustedError, match=f"Only {answered} of 12 candidates were answered"
+    ) as caught:
         scorer.select_best(search.cv_results_)
+    first = next(answer for _, answer in tight.report().answers if answer.verdict == "refused")
+    assert "the tolerance of 0.172" in first.reason
+    assert f"refused by the holdout ({first.reason}). No winner is chosen" in str(caught.value)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_select_best_raises_out_of_the_search(rows, tight):
-    scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
-    search = grid(values=list(range(1, 13)), scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
+@pytest.mark.parametrize("how", SEARCHES, ids=["grid", "random"])
+def test_select_best_raises_out_of_the_search(how, rows, scorer):
     with pytest.raises(BudgetExhaustedError):
-        search.fit(rows[0], rows[1])
+        asking(scorer, DEPTHS, **how).fit(rows[0], rows[1])
 
 
-@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@WORKERS
 def test_on_exhausted_raise_leaves_the_search_with_its_own_error(n_jobs, rows, tight):
     scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05, on_exhausted="raise")
-    search = grid(
-        values=list(range(1, 13)),
-        scoring=scorer,
-        cv=scorer.cv,
-        refit=False,
-        error_score="raise",
-        n_jobs=n_jobs,
-    )
+    search = asking(scorer, DEPTHS, refit=False, error_score="raise", n_jobs=n_jobs)
     with pytest.raises(BudgetExhaustedError, match="tolerance"):
         search.fit(rows[0], rows[1])
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@WORKERS
 def test_if_all_are_refused_the_first_is_not_silently_the_best(n_jobs, rows, tmp_path):
     holdout = Holdout(rows[2], rows[3], tolerance=0.01, ledger=tmp_path / "none.db")
-    scorer = ThresholdoutScorer("accuracy", holdout)
-    search = grid(
-        values=list(range(1, 13)), scoring=scorer, cv=scorer.cv, refit=scorer.select_best, n_jobs=n_jobs
-    )
+    search = asking(ThresholdoutScorer("accuracy", holdout), DEPTHS, n_jobs=n_jobs)
     with pytest.raises(BudgetExhaustedError, match="Only 0 of 12 candidates were answered"):
         search.fit(rows[0], rows[1])
     assert holdout.report().asked == {"check": 0, "certify": 0}
@@ -76,32 +87,12 @@ def test_if_all_are_refused_the_first_is_not_silently_the_best(n_jobs, rows, tmp
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_select_best_quotes_the_first_refusal(rows, tight):
-    scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
-    search = grid(values=list(range(1, 13)), scoring=scorer, cv=scorer.cv, refit=False).fit(rows[0], rows[1])
-    with pytest.raises(BudgetExhaustedError, match=r"the tolerance of 0\.172") as caught:
-        scorer.select_best(search.cv_results_)
-    first = next(answer for _, answer in tight.report().answers if answer.verdict == "refused")
-    assert f"refused by the holdout ({first.reason}). No winner is chosen" in str(caught.value)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_select_best_quotes_the_first_failure(rows, tmp_path):
-    X = rows[2].copy()
-    X[3, 0] = MARKER
-    scorer = ThresholdoutScorer("accuracy", Holdout(X, rows[3], ledger=tmp_path / "ledger.db"))
+def test_select_best_quotes_the_first_failure_and_of_an_earlier_search_none(rows, marked):
+    holdout = marked(tolerance=0.172)
+    scorer = ThresholdoutScorer("accuracy", holdout, threshold=0.05)
     scores = cross_val_score(Touchy(), rows[0], rows[1], scoring=scorer, cv=scorer.cv)
     with pytest.raises(ValueError, match=r"failed \(prediction raised ValueError\)\. Nothing is exhausted"):
         scorer.select_best.by("hits")({"mean_test_hits": scores})
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_select_best_quotes_no_earlier_search(rows, tmp_path):
-    X = rows[2].copy()
-    X[3, 0] = MARKER
-    holdout = Holdout(X, rows[3], ledger=tmp_path / "ledger.db", tolerance=0.172)
-    scorer = ThresholdoutScorer("accuracy", holdout, threshold=0.05)
-    scorer(Touchy().fit(rows[0], rows[1]), rows[4], rows[5])
     assert holdout.report().answers[0][1].verdict == "failed"
     scores = cross_val_score(TREE, rows[0], rows[1], scoring=scorer, cv=scorer.cv)
     with pytest.raises(BudgetExhaustedError, match=r"refused by the holdout \(.* the tolerance of 0\.172"):
@@ -134,54 +125,40 @@ class Touchy(DummyClassifier):
         return super().predict(X)
 
 
-def test_a_model_that_fails_on_the_holdout_only_is_a_priced_nan(rows, tmp_path):
-    X = rows[2].copy()
-    X[3, 0] = MARKER
-    holdout = Holdout(X, rows[3], ledger=tmp_path / "ledger.db")
-    scorer = ThresholdoutScorer("accuracy", holdout)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        scores = cross_val_score(Touchy(), rows[0], rows[1], scoring=scorer, cv=scorer.cv)
+def test_a_model_that_fails_on_the_holdout_only_is_a_priced_nan(rows, marked):
+    scorer = ThresholdoutScorer("accuracy", holdout := marked())
+    scores, leaks = warned(
+        "987654", cross_val_score, Touchy(), rows[0], rows[1], scoring=scorer, cv=scorer.cv
+    )
     assert np.isnan(scores).all()
     ((_, answer),) = holdout.report().answers
     assert (answer.verdict, answer.reason) == ("failed", "prediction raised ValueError")
     assert answer.cost.nats > 5
-    assert not [w for w in caught if "987654" in str(w.message)]
+    assert not leaks
 
 
 def test_the_cv_refuses_training_rows_that_hold_the_holdout(rows, holdout):
-    scorer = ThresholdoutScorer("accuracy", holdout)
-    search = grid(values=list(range(1, 13)), scoring=scorer, cv=scorer.cv)
+    search = asking(ThresholdoutScorer("accuracy", holdout))
     with pytest.raises(HoldoutLeakError):
         search.fit(np.r_[rows[0], rows[2]], np.r_[rows[1], rows[3]])
 
 
-BAD_PARAMETERS = [
-    *(("threshold", v) for v in (0.0, -0.1, 1.5, np.nan, "wide", None)),
-    *(("noise", v) for v in ("gaussian-ish", None, 1.0)),
-    *(("validation", v) for v in (0.0, 1.0, -0.5, np.nan, None)),
-    *(("on_exhausted", v) for v in ("warn", None, 0)),
+BAD = [
+    *((ThresholdoutScorer, "threshold", v) for v in (0.0, -0.1, 1.5, np.nan, "wide", None)),
+    *((ThresholdoutScorer, "noise", v) for v in ("gaussian-ish", None, 1.0)),
+    *((ThresholdoutScorer, "validation", v) for v in (0.0, 1.0, -0.5, np.nan, None)),
+    *((ThresholdoutScorer, "on_exhausted", v) for v in ("warn", None, 0)),
+    *((StableHoldoutScorer, "n_subsamples", v) for v in (0, -1, 2.5, "many", 301)),
+    *((StableHoldoutScorer, "grid", v) for v in ((0, 1, 11), [0.0, 0.5, 1.0], None)),
+    *((StableHoldoutScorer, "epsilon", v) for v in (0.0, -1.0, np.inf, np.nan, None)),
+    *((StableHoldoutScorer, "method", v) for v in ("mean", None, 1)),
 ]
 
 
-@pytest.mark.parametrize(("name", "value"), BAD_PARAMETERS)
-def test_thresholdout_scorer_refuses_bad_parameters(name, value, holdout, uncharged, sentence):
+@pytest.mark.parametrize(("kind", "name", "value"), BAD)
+def test_bad_parameters_are_refused(kind, name, value, holdout, uncharged, sentence):
     with uncharged(holdout), pytest.raises(ValueError, match=sentence(name)):
-        ThresholdoutScorer("accuracy", holdout, **{name: value})
-
-
-BAD_MEDIANS = [
-    *(("n_subsamples", v) for v in (0, -1, 2.5, "many", 301)),
-    *(("grid", v) for v in ((0, 1, 11), [0.0, 0.5, 1.0], None)),
-    *(("epsilon", v) for v in (0.0, -1.0, np.inf, np.nan, None)),
-    *(("method", v) for v in ("mean", None, 1)),
-]
-
-
-@pytest.mark.parametrize(("name", "value"), BAD_MEDIANS)
-def test_stable_scorer_refuses_bad_parameters(name, value, holdout, uncharged, sentence):
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence(name)):
-        StableHoldoutScorer("accuracy", holdout, **{name: value})
+        kind("accuracy", holdout, **{name: value})
 
 
 @pytest.mark.parametrize("kind", [ThresholdoutScorer, StableHoldoutScorer])
@@ -235,23 +212,8 @@ def test_stable_scorer_takes_a_users_mean_without_a_range(rows, holdout):
     assert 0 <= scorer(TREE.fit(rows[0], rows[1]), rows[4], rows[5]) <= 1
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_randomized_search_raises_on_refusals_too(rows, tight):
-    scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
-    search = RandomizedSearchCV(
-        TREE, GRID, n_iter=12, scoring=scorer, cv=scorer.cv, refit=scorer.select_best, random_state=0
-    )
-    with pytest.raises(BudgetExhaustedError):
-        search.fit(rows[0], rows[1])
-
-
-def test_a_refusal_in_a_search_of_ones_own_is_told_once_and_says_what_to_do(rows, tight):
-    scorer = ThresholdoutScorer("accuracy", tight, threshold=0.05)
-    search = grid(values=list(range(1, 13)), scoring=scorer, cv=scorer.cv, refit=False)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        search.fit(rows[0], rows[1])
-    (told,) = [str(each.message) for each in caught if "refused a question" in str(each.message)]
-    assert "this score is NaN" in told
-    assert "the tolerance of 0.172" in told
-    assert "on_exhausted='raise'" in told
+def test_a_refusal_in_a_search_of_ones_own_is_told_once_and_says_what_to_do(rows, scorer):
+    search = asking(scorer, DEPTHS, refit=False)
+    _, (text,) = warned("refused a question", search.fit, rows[0], rows[1])
+    for part in ("this score is NaN", "the tolerance of 0.172", "on_exhausted='raise'"):
+        assert part in text

@@ -5,7 +5,6 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
-    GridSearchCV,
     GroupKFold,
     KFold,
     PredefinedSplit,
@@ -15,7 +14,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
+from sklearn_ada import Holdout, Metric
 from sklearn_ada.model_selection.training_rows import is_ordered_in_time
 from tests.support.searches import grid
 
@@ -69,37 +68,36 @@ def series():
     return np.c_[np.arange(N) / N, rng.normal(size=(N, 2))], np.arange(N) / N + 0.1 * rng.normal(size=N)
 
 
-def wrapped(cv, kind=GridSearchCV, model=None, **params):
-    model, params = Ridge() if model is None else model, {"ask": "winner", "scoring": SCORE, **params}
-    return ReusableHoldoutCV(kind(model, {"alpha": [0.1, 1.0, 10.0]}, cv=cv), **params)
+@pytest.fixture
+def wrapped(wrap):
+    def make(cv, model=None, **params):
+        inner = grid(Ridge() if model is None else model, [0.1, 1.0, 10.0], cv=cv)
+        return wrap(inner, **{"scoring": SCORE, **params})
+
+    return make
 
 
 @pytest.mark.parametrize("cv", ORDERED)
 @pytest.mark.parametrize("params", [{}, {"ask": 2}, {"holdout": 0.4}], ids=str)
-def test_a_share_is_refused_before_anything_is_opened(cv, params, series, tmp_path, sentence):
-    path = tmp_path / "ledger.db"
-    with pytest.raises(ValueError, match=sentence("holdout", "ReusableHoldoutCV")) as told:
-        wrapped(ORDERED[cv], ledger=path, **params).fit(*series)
-    text = str(told.value)
+def test_a_share_is_refused_before_anything_is_opened(cv, params, series, wrapped, tmp_path, sentence):
+    with pytest.raises(ValueError, match=sentence("holdout", "ReusableHoldoutCV")) as caught:
+        wrapped(ORDERED[cv], **params).fit(*series)
+    text = str(caught.value)
     assert "interleaved with the training rows in time" in text
     assert "neither the guess nor the certificate would speak of the future" in text
     assert f"holdout=np.arange(len(y)) >= {1 - params.get('holdout', 0.25):g} * len(y)" in text
-    assert not path.exists()
+    assert not list(tmp_path.iterdir())
 
 
-def test_it_is_the_reason_whatever_is_asked(series, tmp_path):
+RANDOM = RandomizedSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=Forward())
+
+
+@pytest.mark.parametrize(
+    ("params", "passed"), [({"ask": "candidates"}, {}), ({"search": RANDOM}, {"groups": np.arange(N) // 4})]
+)
+def test_it_is_the_reason_whatever_is_asked_of_whatever_search_and_groups(params, passed, series, wrapped):
     with pytest.raises(ValueError, match="interleaved"):
-        wrapped(TimeSeriesSplit(3), ask="candidates", ledger=tmp_path / "ledger.db").fit(*series)
-
-
-def test_random_search_and_groups_are_refused_too(series):
-    search = ReusableHoldoutCV(
-        RandomizedSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=Forward()),
-        ask="winner",
-        scoring=SCORE,
-    )
-    with pytest.raises(ValueError, match="interleaved"):
-        search.fit(*series, groups=np.arange(N) // 4)
+        wrapped(TimeSeriesSplit(3)).set_params(**params).fit(*series, **passed)
 
 
 @pytest.mark.parametrize(
@@ -116,14 +114,11 @@ def test_what_is_not_ordered_or_has_one_split_is_none_of_it(cv):
     assert not is_ordered_in_time(cv, lambda: (ROWS, np.zeros(N), groups))
 
 
-def test_nothing_is_used_up_by_looking(series):
+def test_nothing_is_used_up_by_looking():
     iterator, generator = iter(LISTED), (split for split in LISTED)
-    lone = OneWay(iter(LISTED))
-    assert not is_ordered_in_time(iterator, lambda: (ROWS,))
-    assert not is_ordered_in_time(generator, lambda: (ROWS,))
-    assert is_ordered_in_time(lone, lambda: (ROWS,))
-    uncopied = OneWay(split for split in LISTED)
-    assert not is_ordered_in_time(uncopied, lambda: (ROWS,))
+    lone, uncopied = OneWay(iter(LISTED)), OneWay(split for split in LISTED)
+    ordered = [is_ordered_in_time(cv, lambda: (ROWS,)) for cv in (iterator, generator, lone, uncopied)]
+    assert ordered == [False, False, True, False]
     assert [len(list(each)) for each in (iterator, generator, lone.splits, uncopied.splits)] == [2] * 4
 
 
@@ -136,14 +131,14 @@ def test_no_random_state_is_moved_by_looking():
     assert own.random() == np.random.RandomState(0).random()
 
 
-def test_a_splitter_that_cannot_split_tells_by_itself(series, tmp_path):
+def test_a_splitter_that_cannot_split_tells_by_itself(series, wrapped):
     class Broken(Forward):
         def split(self, X, y=None, groups=None):
             raise RuntimeError("no such column")
 
     assert not is_ordered_in_time(Broken(), lambda: (ROWS,))
     with pytest.raises(RuntimeError, match="no such column"):
-        wrapped(Broken(), ledger=tmp_path / "ledger.db").fit(*series)
+        wrapped(Broken()).fit(*series)
 
 
 class _Recording(RegressorMixin, BaseEstimator):
@@ -162,11 +157,11 @@ class _Recording(RegressorMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize("cv", ORDERED)
-def test_a_mask_of_the_last_block_works_and_keeps_the_order(cv, series, tmp_path):
+def test_a_mask_of_the_last_block_works_and_keeps_the_order(cv, series, wrapped):
     X, y = series
     last = np.arange(N) >= 0.75 * N
     _Recording.fitted_on = []
-    search = wrapped(ORDERED[cv], model=_Recording(), holdout=last, ledger=tmp_path / "ledger.db").fit(X, y)
+    search = wrapped(ORDERED[cv], model=_Recording(), holdout=last).fit(X, y)
     assert search.best_score_target_.startswith("population neg_mean_absolute_error")
     low, high = search.best_score_interval_
     truth = -np.abs(search.best_estimator_.predict(X[last]) - y[last]).mean()
@@ -177,11 +172,10 @@ def test_a_mask_of_the_last_block_works_and_keeps_the_order(cv, series, tmp_path
     np.testing.assert_allclose(max(_Recording.fitted_on, key=len), np.arange(0.75 * N))
     if cv == "TimeSeriesSplit":
         folds = {tuple(np.rint(seen)) for seen in _Recording.fitted_on if len(seen) < 0.75 * N}
-        expected = {tuple(train) for train, _ in ORDERED[cv].split(X[~last])}
-        assert expected <= folds
+        assert folds >= {tuple(train) for train, _ in ORDERED[cv].split(X[~last])}
 
 
-def test_a_splitter_and_a_holdout_are_the_users_choice(series, tmp_path):
+def test_a_splitter_and_a_holdout_are_the_users_choice(series, wrapped, tmp_path):
     X, y = series
     block = PredefinedSplit([-1] * 300 + [0] * 100)
     wrapped(TimeSeriesSplit(3), holdout=block, ledger=tmp_path / "a.db").fit(X, y)
@@ -190,24 +184,21 @@ def test_a_splitter_and_a_holdout_are_the_users_choice(series, tmp_path):
     assert holdout.report().asked["certify"] == 1
 
 
-@pytest.mark.parametrize(
-    "holdout",
-    [ShuffleSplit(1, random_state=0), np.arange(N) < N // 4, np.random.default_rng(0).random(N) < 0.25],
-    ids=["random splitter", "first block", "random mask"],
-)
-def test_a_holdout_that_is_not_the_last_block_is_refused_however_it_is_given(holdout, series, tmp_path):
-    search = wrapped(TimeSeriesSplit(3), holdout=holdout, ledger=tmp_path / "ledger.db")
+NOT_LAST = {
+    "random splitter": ShuffleSplit(1, random_state=0),
+    "first block": np.arange(N) < N // 4,
+    "random mask": np.random.default_rng(0).random(N) < 0.25,
+}
+
+
+@pytest.mark.parametrize("case", NOT_LAST)
+def test_a_holdout_that_is_not_the_last_block_is_refused_however_it_is_given(case, series, wrapped, tmp_path):
     with pytest.raises(ValueError, match="must be the last block of rows"):
-        search.fit(*series)
-    assert not (tmp_path / "ledger.db").exists()
+        wrapped(TimeSeriesSplit(3), holdout=NOT_LAST[case]).fit(*series)
+    assert not list(tmp_path.iterdir())
 
 
-def test_classification_in_time(series, tmp_path):
+def test_classification_in_time(series, wrap):
     X, y = series
-    search = ReusableHoldoutCV(
-        grid(LogisticRegression(), cv=TimeSeriesSplit(3)),
-        ask="winner",
-        holdout=np.arange(N) >= 0.75 * N,
-        ledger=tmp_path / "ledger.db",
-    ).fit(X, np.sin(40 * y) > 0)
-    assert search.holdout_.n_rows == 100
+    search = wrap(grid(LogisticRegression(), cv=TimeSeriesSplit(3)), holdout=np.arange(N) >= 0.75 * N)
+    assert search.fit(X, np.sin(40 * y) > 0).holdout_.n_rows == 100

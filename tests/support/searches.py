@@ -5,7 +5,7 @@ import warnings
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-__all__ = ["TREE", "grid", "warned"]
+__all__ = ["TREE", "asking", "grid", "warned"]
 
 TREE = DecisionTreeClassifier(random_state=0)
 
@@ -16,6 +16,12 @@ def grid(model=TREE, values=None, **params):
     name = next(name for name in names if name in model.get_params())
     usual = [0.1, 1.0] if name in ("C", "alpha") else [1, 2]
     return GridSearchCV(model, {name: usual if values is None else values}, **params)
+
+
+def asking(scorer, values=(1, 2, 3, 4), search=GridSearchCV, **params):
+    """Return a search over depths of a tree whose candidates a scorer asks its holdout about."""
+    params = {"scoring": scorer, "cv": scorer.cv, "refit": scorer.select_best, **params}
+    return search(TREE, {"max_depth": list(values)}, **params)
 
 
 def warned(about, call, *args, **params):
