@@ -17,7 +17,7 @@ STEPS = {
     "all of the scorer": ("model_selection/scorers.py", "answer"),
     "digest of the guess rows": ("digest/rows.py", "rows_digest"),
     "digest of the model": ("terms/models.py", "model_digest"),
-    "guess": ("model_selection/scorers.py", "_ask"),
+    "guess": ("model_selection/scorers.py", "_guess"),
     "look at the holdout": ("holdout/session.py", "look"),
     "charge": ("ledger/transactions.py", "charge"),
     "of it the durable commit": ("ledger/sqlite.py", "commit"),

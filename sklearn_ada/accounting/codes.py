@@ -77,15 +77,9 @@ from sklearn_ada.accounting.events import FAILURES, MOST_OFFSET, CountSymbol, Ev
 from sklearn_ada.exceptions import UnsupportedEventError
 
 __all__ = [
-    "Code",
-    "CountCode",
-    "DescriptionLength",
-    "PolyaUrn",
-    "failed_unsealing_nats",
-    "largest_unsealing_nats",
-    "released_ends_nats",
-    "unsealing_nats",
-]
+    "Code", "CountCode", "DescriptionLength", "PolyaUrn", "failed_unsealing_nats", "largest_unsealing_nats",
+    "released_ends_nats", "unsealing_nats",
+]  # fmt: skip
 
 
 CONFIRMATION_WEIGHT = 10.0

@@ -29,18 +29,10 @@ from sklearn_ada._solving import enclosed_root
 from sklearn_ada._validation import bad_parameter, checked, checked_fields, plain
 
 __all__ = [
-    "EpsilonDelta",
-    "PrivacyLossDistribution",
-    "advanced_composition",
-    "advanced_composition_simple",
-    "basic_composition",
-    "finite_privacy_loss",
-    "heterogeneous_composition",
-    "leaky_randomized_response_loss",
-    "optimal_composition_delta",
-    "optimal_composition_epsilon",
-    "randomized_response_loss",
-]
+    "EpsilonDelta", "PrivacyLossDistribution", "advanced_composition", "advanced_composition_simple",
+    "basic_composition", "finite_privacy_loss", "heterogeneous_composition", "leaky_randomized_response_loss",
+    "optimal_composition_delta", "optimal_composition_epsilon", "randomized_response_loss",
+]  # fmt: skip
 
 
 FloatArray = npt.NDArray[np.float64]

@@ -40,28 +40,12 @@ from sklearn_ada.accounting.events import Event
 from sklearn_ada.exceptions import UnsupportedEventError
 
 __all__ = [
-    "GaussianPrivacyLoss",
-    "approximate_dp_cost",
-    "exponential_epsilon",
-    "exponential_mechanism_zcdp",
-    "gaussian_composition",
-    "gaussian_delta",
-    "gaussian_epsilon",
-    "gaussian_log_delta",
-    "gaussian_mu",
-    "gaussian_zcdp",
-    "laplace_zcdp",
-    "pure_dp_cost",
-    "pure_dp_zcdp",
-    "thresholdout_epsilon",
-    "thresholdout_scale",
-    "thresholdout_zcdp",
-    "zcdp_cost",
-    "zcdp_delta",
-    "zcdp_delta_simple",
-    "zcdp_epsilon",
+    "GaussianPrivacyLoss", "approximate_dp_cost", "exponential_epsilon", "exponential_mechanism_zcdp",
+    "gaussian_composition", "gaussian_delta", "gaussian_epsilon", "gaussian_log_delta", "gaussian_mu",
+    "gaussian_zcdp", "laplace_zcdp", "pure_dp_cost", "pure_dp_zcdp", "thresholdout_epsilon",
+    "thresholdout_scale", "thresholdout_zcdp", "zcdp_cost", "zcdp_delta", "zcdp_delta_simple", "zcdp_epsilon",
     "zcdp_epsilon_simple",
-]
+]  # fmt: skip
 
 
 def pure_dp_cost(event: Event) -> float:

@@ -27,27 +27,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 from sklearn_ada._validation import checked_fields, instance, integer, option, or_none, tuple_of
 
 __all__ = [
-    "FAILURES",
-    "AboveThresholdEvent",
-    "ApproximateDPEvent",
-    "CodedRelease",
-    "ComposedEvent",
-    "CountRelease",
-    "CountSymbol",
-    "CoveredRelease",
-    "Event",
-    "ExponentialMechanismEvent",
-    "GaussianEvent",
-    "LaplaceEvent",
-    "LeakyRandomizedResponseEvent",
-    "PermuteAndFlipEvent",
-    "PureDPEvent",
-    "RandomizedResponseEvent",
-    "SelfComposedEvent",
-    "Symbol",
-    "ThresholdoutEvent",
-    "event_from_dict",
-]
+    "FAILURES", "AboveThresholdEvent", "ApproximateDPEvent", "CodedRelease", "ComposedEvent", "CountRelease",
+    "CountSymbol", "CoveredRelease", "Event", "ExponentialMechanismEvent", "GaussianEvent", "LaplaceEvent",
+    "LeakyRandomizedResponseEvent", "PermuteAndFlipEvent", "PureDPEvent", "RandomizedResponseEvent",
+    "SelfComposedEvent", "Symbol", "ThresholdoutEvent", "event_from_dict",
+]  # fmt: skip
 
 SCHEMA_VERSION = 1
 

@@ -27,16 +27,9 @@ from sklearn_ada._validation import bad_parameter, check_integer, checked
 from sklearn_ada.exceptions import BudgetExhaustedError
 
 __all__ = [
-    "RECORDS",
-    "SAME_CLASS",
-    "SAME_WEIGHT",
-    "Unit",
-    "UnitZCDPFilter",
-    "ZCDPFilter",
-    "ZCDPOdometer",
-    "admits",
+    "RECORDS", "SAME_CLASS", "SAME_WEIGHT", "Unit", "UnitZCDPFilter", "ZCDPFilter", "ZCDPOdometer", "admits",
     "subsamples_unit",
-]
+]  # fmt: skip
 
 
 class ZCDPFilter:

@@ -21,14 +21,9 @@ from sklearn_ada._validation import LN_2, checked
 from sklearn_ada.guarantees.intervals import difference_half_width, expected_half_width
 
 __all__ = [
-    "LadderBound",
-    "blum_hardt_2015",
-    "ladder_transcripts",
-    "nonadaptive_half_width",
-    "rounding_half_width",
-    "sample_splitting_half_width",
-    "verdict_half_width",
-]
+    "LadderBound", "blum_hardt_2015", "ladder_transcripts", "nonadaptive_half_width", "rounding_half_width",
+    "sample_splitting_half_width", "verdict_half_width",
+]  # fmt: skip
 
 
 @checked(n="count", n_questions="count", ln_beta="<= 0")

@@ -131,13 +131,9 @@ from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
 from sklearn_ada.guarantees.intervals import LN_NINE_TENTHS, LN_TENTH, Array, Interval, ln_side, mirrored
 
 __all__ = [
-    "average_ratio_interval",
-    "class_mean_interval",
-    "confusion_ratio_interval",
-    "mcc_interval",
-    "ratio_half_width",
-    "ratio_interval",
-]
+    "average_ratio_interval", "class_mean_interval", "confusion_ratio_interval", "mcc_interval",
+    "ratio_half_width", "ratio_interval",
+]  # fmt: skip
 
 Terms = tuple[Array, Array]
 """Numerator and denominator of a row, by its class (first axis) and its prediction (second)."""

@@ -59,20 +59,10 @@ from sklearn_ada._validation import bad_parameter, checked, checked_fields, opti
 from sklearn_ada.guarantees.intervals import Interval, check_order, clopper_pearson
 
 __all__ = [
-    "Purse",
-    "class_count_nats",
-    "intersection",
-    "ln_declared",
-    "ln_delta",
-    "ln_share",
-    "locked_ln_delta",
-    "log_weight",
-    "planned_ln_deltas",
-    "planned_questions",
-    "question_interval",
-    "rank_weight",
+    "Purse", "class_count_nats", "intersection", "ln_declared", "ln_delta", "ln_share", "locked_ln_delta",
+    "log_weight", "planned_ln_deltas", "planned_questions", "question_interval", "rank_weight",
     "round_weight",
-]
+]  # fmt: skip
 
 THEOREM = "description length, prefix code (Dwork et al., NIPS 2015)"
 

@@ -29,23 +29,11 @@ from sklearn_ada._solving import enclosed_root, root
 from sklearn_ada._validation import LN_2, OUTWARDS, bad_parameter, check_real, checked, plain
 
 __all__ = [
-    "bentkus",
-    "bernoulli_kl",
-    "binomial_tail_ends",
-    "bounded_weight_size",
-    "bounded_weights_kl",
-    "chernoff_kl",
-    "class_mean_size",
-    "clopper_pearson",
-    "difference_half_width",
-    "empirical_bernstein",
-    "expected_half_width",
-    "fixed_shares_kl",
-    "hoeffding",
-    "hoeffding_half_width",
-    "kish_size",
+    "bentkus", "bernoulli_kl", "binomial_tail_ends", "bounded_weight_size", "bounded_weights_kl",
+    "chernoff_kl", "class_mean_size", "clopper_pearson", "difference_half_width", "empirical_bernstein",
+    "expected_half_width", "fixed_shares_kl", "hoeffding", "hoeffding_half_width", "kish_size",
     "wilson_deviation",
-]
+]  # fmt: skip
 
 Array = NDArray[np.float64]
 Interval = tuple[float, float]

@@ -39,18 +39,10 @@ from sklearn_ada.guarantees.transfer import approximate_dp_gap, is_vacuous, lapl
 from sklearn_ada.mechanisms.multiplicative_weights import most_updates
 
 __all__ = [
-    "MultiplicativeWeightsBound",
-    "ThresholdoutBound",
-    "VerificationLevels",
-    "VerificationPlan",
-    "multiplicative_weights_direct",
-    "multiplicative_weights_median_level",
-    "multiplicative_weights_records",
-    "private_learner_sample_size",
-    "thresholdout_direct",
-    "verification_levels",
-    "verification_plan",
-]
+    "MultiplicativeWeightsBound", "ThresholdoutBound", "VerificationLevels", "VerificationPlan",
+    "multiplicative_weights_direct", "multiplicative_weights_median_level", "multiplicative_weights_records",
+    "private_learner_sample_size", "thresholdout_direct", "verification_levels", "verification_plan",
+]  # fmt: skip
 
 _BETA = real(high=-LN_2, closed="high")
 _STEP = 1.01  # between the numbers of rows tried for multiplicative weights

@@ -52,28 +52,13 @@ from sklearn_ada.guarantees.transfer import excess_over_shift, jung_2020_best, l
 from sklearn_ada.mechanisms.quantiles import exponential_rank_error
 
 __all__ = [
-    "MeanDeviation",
-    "MedianLevel",
-    "MedianPlan",
-    "OverfittingBound",
-    "feldman_steinke_2017_corollary_3_3",
-    "feldman_steinke_2017_theorem_3_1",
-    "feldman_steinke_2017_theorem_4_1",
-    "feldman_steinke_2017_theorem_4_2",
-    "feldman_steinke_2017_theorem_4_3",
-    "feldman_steinke_2017_theorem_4_6",
-    "feldman_steinke_2017_theorem_4_7",
-    "mean_deviation",
-    "median_is_covered",
-    "median_level_direct",
-    "median_level_jung",
-    "median_rank_error",
-    "outer_levels",
-    "quantile_interval",
-    "stable_median_level",
-    "stable_median_plan",
-    "uniform_code_level",
-]
+    "MeanDeviation", "MedianLevel", "MedianPlan", "OverfittingBound", "feldman_steinke_2017_corollary_3_3",
+    "feldman_steinke_2017_theorem_3_1", "feldman_steinke_2017_theorem_4_1",
+    "feldman_steinke_2017_theorem_4_2", "feldman_steinke_2017_theorem_4_3",
+    "feldman_steinke_2017_theorem_4_6", "feldman_steinke_2017_theorem_4_7", "mean_deviation",
+    "median_is_covered", "median_level_direct", "median_level_jung", "median_rank_error", "outer_levels",
+    "quantile_interval", "stable_median_level", "stable_median_plan", "uniform_code_level",
+]  # fmt: skip
 
 
 _TRANSFER = option(("direct", "jung"))

@@ -37,16 +37,9 @@ from sklearn_ada.guarantees.medians import median_rank_error
 from sklearn_ada.guarantees.transfer import gaussian_dp_gap, gaussian_tail_mean, jung_2020_best, zcdp_gap
 
 __all__ = [
-    "GaussianBound",
-    "LaplaceBound",
-    "LaplacePlan",
-    "gaussian_bassily",
-    "gaussian_direct",
-    "gaussian_jung",
-    "gaussian_rogers",
-    "laplace_bassily",
-    "laplace_plan",
-]
+    "GaussianBound", "LaplaceBound", "LaplacePlan", "gaussian_bassily", "gaussian_direct", "gaussian_jung",
+    "gaussian_rogers", "laplace_bassily", "laplace_plan",
+]  # fmt: skip
 
 
 _BETA = real(1e-300, 0.25, closed="high")  # for Theorem 1.2 of lecture 19

@@ -82,13 +82,9 @@ from sklearn_ada.guarantees.bets import bet_sizes, fixed_bets_mean, lowest_ratio
 from sklearn_ada.guarantees.intervals import LN_NINE_TENTHS, LN_TENTH, Array, Interval, check_range, ln_side
 
 __all__ = [
-    "ExpectedLosses",
-    "average_precision_interval",
-    "d2_pinball_interval",
-    "paired_loss_interval",
-    "paired_zero_one_interval",
-    "r_squared_interval",
-]
+    "ExpectedLosses", "average_precision_interval", "d2_pinball_interval", "paired_loss_interval",
+    "paired_zero_one_interval", "r_squared_interval",
+]  # fmt: skip
 
 _THRESHOLDS = (5, 8, 12, 20, 30, 60, 120, 240)  # of average precision, of which the best foreseen is taken
 

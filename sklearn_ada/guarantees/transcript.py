@@ -113,13 +113,9 @@ from sklearn_ada._validation import LN_2, OUTWARDS, check_integer, checked
 from sklearn_ada.guarantees.intervals import Interval, binomial_tail_ends, check_order, chernoff_kl, mirrored
 
 __all__ = [
-    "largest_ln_mass",
-    "transcript_cell_interval",
-    "transcript_interval",
-    "transcript_interval_beside_exact_count",
-    "transcript_ln_side",
-    "transcript_ratio_interval",
-]
+    "largest_ln_mass", "transcript_cell_interval", "transcript_interval",
+    "transcript_interval_beside_exact_count", "transcript_ln_side", "transcript_ratio_interval",
+]  # fmt: skip
 
 
 THEOREM = "universal inference on the transcript (Wasserman, Ramdas, Balakrishnan 2020)"

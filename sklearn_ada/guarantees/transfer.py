@@ -132,25 +132,11 @@ from sklearn_ada.accounting.differential_privacy import exponential_mechanism_zc
 from sklearn_ada.guarantees.intervals import Interval, chernoff_kl
 
 __all__ = [
-    "TransferBound",
-    "approximate_dp_gap",
-    "bassily_2016",
-    "direct_transfer",
-    "dwork_2015_max_information",
-    "gaussian_dp_gap",
-    "gaussian_tail_mean",
-    "is_vacuous",
-    "joined_nats",
-    "jung_2020",
-    "jung_2020_best",
-    "jung_2020_low_sensitivity",
-    "jung_2020_pure",
-    "laplace_tail_mean",
-    "max_information",
-    "pure_dp_half_width",
-    "pure_dp_interval",
-    "zcdp_gap",
-]
+    "TransferBound", "approximate_dp_gap", "bassily_2016", "direct_transfer", "dwork_2015_max_information",
+    "gaussian_dp_gap", "gaussian_tail_mean", "is_vacuous", "joined_nats", "jung_2020", "jung_2020_best",
+    "jung_2020_low_sensitivity", "jung_2020_pure", "laplace_tail_mean", "max_information",
+    "pure_dp_half_width", "pure_dp_interval", "zcdp_gap",
+]  # fmt: skip
 
 
 THEOREM = "direct transfer of differential privacy (after Jung et al., ITCS 2020)"

@@ -67,14 +67,6 @@ from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.models import Predictions
 
 __all__ = [
-    "Answer",
-    "Certificate",
-    "Cost",
-    "Guess",
-    "Holdout",
-    "HoldoutReport",
-    "LadderSettings",
-    "MedianSettings",
-    "NoiseSettings",
-    "Predictions",
-]
+    "Answer", "Certificate", "Cost", "Guess", "Holdout", "HoldoutReport", "LadderSettings", "MedianSettings",
+    "NoiseSettings", "Predictions",
+]  # fmt: skip

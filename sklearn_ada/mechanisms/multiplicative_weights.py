@@ -19,10 +19,8 @@ from sklearn_ada.mechanisms.rounding import Grid, on_lattice
 from sklearn_ada.mechanisms.thresholdout import SparseVector
 
 __all__ = [
-    "PrivateMultiplicativeWeights",
-    "multiplicative_weights_median",
-    "multiplicative_weights_sample_size",
-]
+    "PrivateMultiplicativeWeights", "multiplicative_weights_median", "multiplicative_weights_sample_size",
+]  # fmt: skip
 
 
 @dataclass(eq=False)

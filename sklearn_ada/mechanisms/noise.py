@@ -24,12 +24,8 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms.rounding import Rounding, is_rounding, on_lattice, rounded
 
 __all__ = [
-    "SampleSplitting",
-    "StatefulMechanism",
-    "gaussian_mechanism",
-    "laplace_mechanism",
-    "randomized_response",
-]
+    "SampleSplitting", "StatefulMechanism", "gaussian_mechanism", "laplace_mechanism", "randomized_response",
+]  # fmt: skip
 
 
 def is_callable(value: Any, name: str, owner: str) -> Any:

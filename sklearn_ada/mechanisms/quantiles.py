@@ -20,17 +20,10 @@ from sklearn_ada.mechanisms.noise import with_normal
 from sklearn_ada.mechanisms.rounding import Rounding, is_rounding
 
 __all__ = [
-    "binary_search_error",
-    "binary_search_quantile",
-    "exact_quantile",
-    "exponential_quantile",
-    "grid_quantile",
-    "n_counting_questions",
-    "private_quantile",
-    "quantile_log_law",
-    "rank_error",
+    "binary_search_error", "binary_search_quantile", "exact_quantile", "exponential_quantile",
+    "grid_quantile", "n_counting_questions", "private_quantile", "quantile_log_law", "rank_error",
     "search_quantile",
-]
+]  # fmt: skip
 
 
 @checked(rounding=is_rounding, noise_multiplier="> 0", alpha="(0, 1]", level="(0, 1)", rng=generator)

@@ -49,17 +49,9 @@ from sklearn_ada._validation import (
 from sklearn_ada.accounting.events import CodedRelease, Release, Symbol
 
 __all__ = [
-    "Cells",
-    "CountCells",
-    "ExplicitGrid",
-    "Grid",
-    "LogGrid",
-    "Rounding",
-    "UniformGrid",
-    "candidate_width",
-    "guess_error",
-    "rounded",
-]
+    "Cells", "CountCells", "ExplicitGrid", "Grid", "LogGrid", "Rounding", "UniformGrid", "candidate_width",
+    "guess_error", "rounded",
+]  # fmt: skip
 
 LEAST_CELL = 1e-12
 """No cell is a smaller share of a metric's range: values have hardly more digits."""

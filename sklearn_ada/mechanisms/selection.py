@@ -15,13 +15,9 @@ from sklearn_ada._validation import bad_parameter, check_values, checked, descri
 from sklearn_ada.accounting.events import ExponentialMechanismEvent, PermuteAndFlipEvent, Release, Symbol
 
 __all__ = [
-    "exponential_mechanism",
-    "permute_and_flip",
-    "private_learner",
-    "private_minimum",
-    "report_noisy_max",
+    "exponential_mechanism", "permute_and_flip", "private_learner", "private_minimum", "report_noisy_max",
     "selection_error",
-]
+]  # fmt: skip
 
 _SAMPLER = option(("inverse", "rejection"))
 

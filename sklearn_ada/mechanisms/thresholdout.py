@@ -19,13 +19,9 @@ from sklearn_ada.mechanisms.noise import StatefulMechanism, noise_scale, with_la
 from sklearn_ada.mechanisms.rounding import on_lattice
 
 __all__ = [
-    "SparseVector",
-    "Thresholdout",
-    "ThresholdoutAnswer",
-    "above_threshold",
-    "gaussian_thresholdout",
+    "SparseVector", "Thresholdout", "ThresholdoutAnswer", "above_threshold", "gaussian_thresholdout",
     "sparse_vector_error",
-]
+]  # fmt: skip
 
 
 @dataclass

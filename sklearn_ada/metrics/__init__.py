@@ -14,16 +14,6 @@ from sklearn_ada.metrics.metric import Metric, as_metric, undefined_metric
 from sklearn_ada.metrics.outputs import StoredOutputs, UnusableOutputsError
 
 __all__ = [
-    "Foreseen",
-    "Measure",
-    "Measured",
-    "Metric",
-    "RowsInterval",
-    "StoredOutputs",
-    "UndefinedMetricError",
-    "Units",
-    "UnusableOutputsError",
-    "as_metric",
-    "classify_scorers",
-    "undefined_metric",
-]
+    "Foreseen", "Measure", "Measured", "Metric", "RowsInterval", "StoredOutputs", "UndefinedMetricError",
+    "Units", "UnusableOutputsError", "as_metric", "classify_scorers", "undefined_metric",
+]  # fmt: skip

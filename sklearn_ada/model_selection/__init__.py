@@ -5,9 +5,5 @@ from sklearn_ada.model_selection.scorers import LadderScorer, StableHoldoutScore
 from sklearn_ada.model_selection.training_rows import ValidationSplit
 
 __all__ = [
-    "LadderScorer",
-    "ReusableHoldoutCV",
-    "StableHoldoutScorer",
-    "ThresholdoutScorer",
-    "ValidationSplit",
-]
+    "LadderScorer", "ReusableHoldoutCV", "StableHoldoutScorer", "ThresholdoutScorer", "ValidationSplit",
+]  # fmt: skip
