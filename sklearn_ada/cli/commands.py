@@ -1,4 +1,4 @@
-"""The command line: ``python -m sklearn_ada demo | plan | ask | gate | ledger``, of which two are here.
+"""The command line: ``python -m sklearn_ada demo | plan | ask | ledger``, of which the first two are here.
 
 ``plan`` says what a holdout can certify, by every method. ``demo`` does the main job on real data, then the
 same thing where there is nothing to find. It ends with a contrast, which is also the README's picture: one

@@ -9,6 +9,7 @@ Where to go, from the top down:
   model predicts the holdout's rows; what came of it is recorded and paid for, and only then returned.
 - `rounds` asks many questions at once, `choice` chooses among models, `publishing` releases final values.
 - `changes` is about rows that are shuffled, appended, dropped or relabelled under one ledger.
+- `finding` says which ledger is that of some rows.
 - `session` holds the rows, the policy, the ledger and the asker together, and guards a look at the rows.
 - `records` has a class for each kind of record, `state` what they add up to.
 - `report` and `certificate` are what people see: what was asked and answered, the outlook, pages to hand

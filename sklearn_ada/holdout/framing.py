@@ -64,7 +64,7 @@ HOW_A_MEDIAN = (
     "subsamples instead."
 )
 """What to write for a stable median."""
-FINAL = "final "
+FINAL_PREFIX = "final "
 """How the key begins of a question that was published when it was asked first."""
 _ALIKE = "has an interval for records that count alike and are independent, not with weights or groups"
 _GIVEN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
@@ -132,7 +132,7 @@ class Framed:
 
     @classmethod
     def of(cls, session: Session, asked: Ask, question: Question, recorded_as: str | None = None) -> Framed:
-        """Return a question with its keys; ``known_as`` is the one under which it was asked before."""
+        """Return a question with its keys; ``recorded_as`` is the one under which it was asked before."""
         digest, metric = asked.subject.digest, metric_identity(question.metric)
         mechanism, guess, is_private = question.describe(), question.guess, session.policy.is_private
         described = {} if guess is None else guess.describe()
@@ -142,7 +142,7 @@ class Framed:
         # guess is fixed but for noise if its rows are.
         digits = 3 if rows and not is_private else 9
         key = question_key(subject, question.purpose, described, rows, mechanism, digits)
-        final = f"{FINAL}{key}"
+        final = f"{FINAL_PREFIX}{key}"
         keys: tuple[str, ...] = (final,) if asked.publish and question.statistic is None else (key, final)
         if recorded_as is not None:
             keys = (recorded_as,)

@@ -29,10 +29,9 @@ from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, CountRelease, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.guarantees.description_length import FINAL as PART_OF_FINAL
-from sklearn_ada.guarantees.description_length import intersection
+from sklearn_ada.guarantees.description_length import FINAL, intersection
 from sklearn_ada.holdout.asking import answer_to, put_question, refuse
-from sklearn_ada.holdout.framing import FINAL, Ask, Framed, in_form
+from sklearn_ada.holdout.framing import FINAL_PREFIX, Ask, Framed, in_form
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     CloseRecord,
@@ -140,7 +139,7 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
     looked: list[Any] = []
     try:
         answer = answer_to(session, Framed.of(session, asked, planned, recorded_as), looked)
-        was_final = earlier is None or str(earlier.key).startswith(FINAL)
+        was_final = earlier is None or str(earlier.key).startswith(FINAL_PREFIX)
         if not answer.answered or (was_final and not is_sealed):
             return answer
         record = session.ledger.record(answer.index)
@@ -247,7 +246,7 @@ def _unsealed(sealed: Sealed, asker: Asker, private: Any) -> Record:
         )
 
     # Published, it has the interval of its asking as well: what lies in both was released.
-    return sealed.ledger.find(f"final {sealed.number}") or with_bare_errors(open_and_charge)
+    return sealed.ledger.find(f"{FINAL_PREFIX}{sealed.number}") or with_bare_errors(open_and_charge)
 
 
 def _final(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
@@ -279,18 +278,20 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
         event = CodedRelease((Symbol("index", 0, 1.0),))
         return UnsealedRecord.of(state, read, event, stake, number=number, outcome=outcome, **stamp)
 
-    return session.charge(f"final {number}", decide)
+    return session.charge(f"{FINAL_PREFIX}{number}", decide)
 
 
 def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
     """Warn, before the charge, if another value was published and took most of the purse."""
     keeps_interval = earlier is not None and (  # an exact one keeps the interval that it has
         not isinstance(read_record(earlier.body), SealedRecord)
-        or session.ledger.find(f"{FINAL}{earlier.seq}") is not None
+        or session.ledger.find(f"{FINAL_PREFIX}{earlier.seq}") is not None
     )
     if keeps_interval or not session.ledger.read(_has_published):
         return
-    first = next((each.seq for each in session.ledger.records() if str(each.key).startswith(FINAL)), None)
+    first = next(
+        (each.seq for each in session.ledger.records() if str(each.key).startswith(FINAL_PREFIX)), None
+    )
     where = "" if first is None else f" (record {first})"
     warn_user(
         f"A final value was published before{where}, with most of the weights of this holdout. "
@@ -302,7 +303,7 @@ def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
 def _has_published(state: State) -> bool:
     """Return whether a final took its part: all that may come before one leaves more of the purse."""
     assert state.purse is not None
-    return state.finals > 0 or state.purse.left <= 1.0 - PART_OF_FINAL
+    return state.finals > 0 or state.purse.left <= 1.0 - FINAL
 
 
 def _asked_before(session: Session, asked: Ask, question: Question) -> Record | None:

@@ -36,7 +36,7 @@ from sklearn_ada.guarantees.description_length import ROW_BY_ROW
 from sklearn_ada.holdout.state import KINDS, LedgerRecord, State, finite, ln_delta_of, on_disk
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record
 from sklearn_ada.metrics.means import DIFFERENCE
-from sklearn_ada.questions.question import Outcome
+from sklearn_ada.questions.question import Outcome, finite_or_none
 from sklearn_ada.terms.policy import Genesis, Stake
 from sklearn_ada.terms.privacy_account import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.terms.row_tables import CHANGES, LABELS_DIFFER, LABELS_HOLD, Change, Table, packed, unpacked
@@ -267,12 +267,13 @@ class ValueRecord(MechanismRecord):
 
     def columns(self) -> dict[str, Any]:
         """Return what came of it."""
-        kept, levels = self.outcome.to_dict(), self.outcome.levels
-        low, high = kept["interval"]
-        shown = {name: kept[name] for name in ("verdict", "target", "reason", "vacuous")}
-        shown |= {"answer": kept["value"], "low": low, "high": high, "published": self.published}
-        shown |= {"theorem": self.outcome.full_theorem, "ln_delta": finite(self.ln_delta)}
-        return {**shown, "levels": None if levels is None else list(levels)}
+        outcome, (low, high) = self.outcome, self.outcome.interval
+        return {
+            "answer": finite_or_none(outcome.value), "low": finite_or_none(low), "high": finite_or_none(high),
+            "verdict": outcome.verdict, "target": outcome.target, "reason": outcome.reason,
+            "vacuous": outcome.vacuous, "theorem": outcome.full_theorem, "ln_delta": finite(self.ln_delta),
+            "levels": outcome.levels and list(outcome.levels), "published": self.published,
+        }  # fmt: skip
 
     def assumptions(self, genesis: Genesis) -> tuple[str, ...]:
         """Return what its certificate rests on: of predictions, they need not be made row by row."""

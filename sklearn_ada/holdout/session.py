@@ -125,7 +125,7 @@ class Session:
         """Open or begin the ledger of some rows; see `Holdout` for the parameters.
 
         Rows with ids are compared with those of the ledger by `changes.as_edition`, and a ledger without a
-        path is found by `changes.place_of_rows`.
+        path is found by `finding.place_of_rows`.
 
         Raises
         ------

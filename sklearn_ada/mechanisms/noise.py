@@ -48,7 +48,7 @@ def laplace_mechanism(
     """Release a low-sensitivity number with Laplace noise: epsilon-differentially private.
 
     The noise has scale ``sensitivity / epsilon``. The sum is moved to a lattice of a thousandth of that
-    (`rounding.lattice` has the reason), then clipped and rounded. All this comes after the
+    (`rounding.on_lattice` has the reason), then clipped and rounded. All this comes after the
     noise, so it costs nothing; a rounded answer is a symbol as well, with a price under description length.
 
     Parameters

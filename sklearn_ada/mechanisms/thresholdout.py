@@ -180,7 +180,7 @@ def sparse_vector_error(
 class ThresholdoutAnswer:
     """What Thresholdout says: the guess if it agrees with the holdout, else a noisy holdout value.
 
-    A noisy value is moved to a lattice of a thousandth of its noise (`rounding.lattice`).
+    A noisy value is moved to a lattice of a thousandth of its noise (`rounding.on_lattice`).
 
     Attributes
     ----------

@@ -670,7 +670,7 @@ def as_metric(scoring: str | Callable[..., Any] | Metric) -> Metric:
 class Difference(Metric):
     """A metric of one model minus that of another, on the same rows.
 
-    Both are asked as one model (`sklearn_ada.terms.models.pair`).
+    Both are asked as one model (`sklearn_ada.terms.models.Pair`).
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class CodedQuestion(Question):
     is_chosen : bool
         Whether the asker has chosen the width of a check's cells.
     given_rows : bool
-        Whether it is about predictions that may depend on X (`models.predictions`): labels are then drawn
+        Whether it is about predictions that may depend on X (`models.Predictions`): labels are then drawn
         given X, with a probability of its own for each row.
     """
 

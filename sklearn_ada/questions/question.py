@@ -443,8 +443,8 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON-ready dict."""
-        interval = [_or_none(end) for end in self.interval]
-        return {**vars(self), "value": _or_none(self.value), "interval": interval}
+        interval = [finite_or_none(end) for end in self.interval]
+        return {**vars(self), "value": finite_or_none(self.value), "interval": interval}
 
     @classmethod
     def from_dict(cls, body: dict[str, Any]) -> Self:
@@ -456,5 +456,6 @@ class Outcome:
         return cls(**{**body, "value": value, "interval": ends, "levels": levels})
 
 
-def _or_none(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
+    """Return a number, and None for what is not finite, as JSON has neither infinity nor NaN."""
     return float(value) if math.isfinite(value) else None
