@@ -7,11 +7,20 @@ import pytest
 
 from sklearn_ada import accounting
 from sklearn_ada.accounting import (
+    RECORDS,
+    Code,
+    CountCode,
+    DescriptionLength,
     GaussianPrivacyLoss,
+    PolyaUrn,
     PrivacyLossDistribution,
+    Unit,
+    UnitZCDPFilter,
     ZCDPFilter,
     ZCDPOdometer,
     randomized_response_loss,
+    released_ends_nats,
+    unsealing_nats,
 )
 
 POSITIVE = [math.nan, math.inf, -math.inf, -1.0, 0.0, True, "0.5", None]
@@ -94,7 +103,9 @@ TABLE = {
 }
 TABLE["advanced_composition_simple"] = TABLE["advanced_composition"]
 
-LOSS = randomized_response_loss(1.0)
+LOSS, UNITS = randomized_response_loss(1.0), UnitZCDPFilter(100, lambda unit: 1.0)
+CODE, COUNTS = ("urn_weight", "decay", "tail_mass", "failure_mass", "leak_mass"), CountCode(425.6, 9.2)
+NOT_FINITE = [math.nan, math.inf, None, "x"]
 OBJECTS = [
     *((lambda v: ZCDPFilter(v), "budget", value) for value in NONNEGATIVE),
     *((lambda v: ZCDPOdometer(v, scale=1.0), "delta", value) for value in OPEN_PROBABILITY),
@@ -106,6 +117,26 @@ OBJECTS = [
     *((LOSS.epsilon, "delta", value) for value in PROBABILITY),
     *((LOSS.self_compose, "k", value) for value in COUNT),
     *((lambda v: PrivacyLossDistribution([v], [1.0]), "losses", v) for v in (math.nan, math.inf)),
+    (lambda v: PrivacyLossDistribution(v, [0.5, 0.5]), "losses", [0.1, -0.2]),  # of no pair of laws
+    *((lambda v: PrivacyLossDistribution([0.1, -0.2], v), "probabilities", v) for v in ([0.6, 0.6], [1.0])),
+    *((lambda v: UNITS.admits(RECORDS, v), "cost", value) for value in (math.nan, -1.0, math.inf, None)),
+    *((lambda v: UNITS.record(RECORDS, v), "cost", value) for value in (math.nan, -1.0, math.inf, None)),
+    *((lambda v: UNITS.record(Unit("u", v), 0.1), "unit", value) for value in (-1, 101, 0.5)),
+    *((lambda v: UNITS.record(v, 0.1), "unit", value) for value in (100, None)),
+    *((lambda v, n=n: Code(**{n: v}), n, value) for n in CODE for value in NOT_FINITE),
+    *((DescriptionLength, "code", value) for value in NOT_FINITE),
+    *((DescriptionLength(Code()).price, "event", value) for value in NOT_FINITE),
+    *((DescriptionLength(Code()).record, "event", value) for value in NOT_FINITE),
+    (PolyaUrn, "weight", 0.0),
+    *((lambda v: PolyaUrn().price(0, v), "ln_prior", value) for value in (0.1, math.nan)),
+    *((lambda v: unsealing_nats(v, 403, 448, COUNTS), "count", value) for value in (402, 449)),
+    (lambda v: released_ends_nats(5, v, 10, COUNTS, COUNTS), "high", 4),
+    (lambda v: released_ends_nats(v, 4, 10, COUNTS, COUNTS), "low", -1),
+    (lambda v: released_ends_nats(1, v, 10, COUNTS, COUNTS), "high", 11),
+    (lambda v: COUNTS.ln_mass(5, v), "high_count", 4),
+    (lambda v: CountCode(1.0, v), "tau", 0.0),
+    (lambda v: CountCode(v, 1.0), "centre", math.inf),
+    (lambda v: CountCode(1.0, 1.0, v), "failure_mass", 0.0),
     *((lambda v: PrivacyLossDistribution([0.0], [v]), "probabilities", v) for v in (math.nan, -1.0, 0.5)),
     *(
         (lambda v: PrivacyLossDistribution([0.0], [1.0], v), "infinite_mass", v)

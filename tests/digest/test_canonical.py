@@ -340,7 +340,7 @@ def test_padding_bytes_do_not_matter_in_nested_structures_either():
     inner = np.dtype([("a", np.int8), ("b", np.float64)], align=True)
     outer = np.dtype([("inner", inner), ("c", np.int8)], align=True)
     for kind, part in ((inner, lambda array: array), (outer, lambda array: array["inner"])):
-        arrays = [np.frombuffer(bytes([filler] * kind.itemsize * 3), kind).copy() for filler in (0, 255)]
+        arrays = [np.frombuffer(bytearray([filler] * kind.itemsize * 3), kind) for filler in (0, 255)]
         for array in arrays:
             part(array)["a"], part(array)["b"] = [1, 2, 3], [0.5, 1.5, 2.5]
             if kind is outer:

@@ -7,7 +7,6 @@ if the questions had been fixed in advance, misses nearly always.
 import math
 
 import numpy as np
-from scipy.stats import binomtest
 
 from sklearn_ada.guarantees import (
     blum_hardt_2015,
@@ -16,14 +15,11 @@ from sklearn_ada.guarantees import (
     verdict_half_width,
 )
 from sklearn_ada.mechanisms import Ladder, Thresholdout
+from tests.support.laws import is_too_often
 
 BETA = 0.05
 LN_BETA = math.log(BETA)
 RUNS = 200
-
-
-def too_many(misses):
-    return binomtest(int(misses), RUNS, BETA, alternative="greater").pvalue < 1e-6
 
 
 def coins(n, k, rng):
@@ -55,8 +51,8 @@ def test_a_boosting_attack_on_the_ladder():
         ladder_errors[run] = abs(ladder.best * bound.step - 0.5)
         naive = vote(right, np.where(losses < 0.5, 1, -1), rng)
         naive_errors[run] = abs(naive - 0.5)
-    assert not too_many((ladder_errors > bound.half_width).sum())
-    assert too_many((naive_errors > nonadaptive_half_width(n, k, LN_BETA)).sum())
+    assert not is_too_often((ladder_errors > bound.half_width).sum(), RUNS, BETA)
+    assert is_too_often((naive_errors > nonadaptive_half_width(n, k, LN_BETA)).sum(), RUNS, BETA)
 
 
 def test_verdicts_that_choose_the_next_question():
@@ -71,8 +67,8 @@ def test_verdicts_that_choose_the_next_question():
         value = vote(right, bits, rng)
         for name, width in widths.items():
             misses[name] += value > 0.5 + width  # told: above 1/2 and the half-width, so "above 1/2"
-    assert not too_many(misses["counted"])
-    assert too_many(misses["naive"])
+    assert not is_too_often(misses["counted"], RUNS, BETA)
+    assert is_too_often(misses["naive"], RUNS, BETA)
 
 
 def test_an_adaptive_analyst_against_thresholdout():
@@ -94,8 +90,8 @@ def test_an_adaptive_analyst_against_thresholdout():
             last = mechanism.ask(0.5, float(value), rng).answer.value
         errors[run] = max(np.abs(answers - 0.5).max(), abs(last - 0.5))
         naive_errors[run] = vote(right, np.where(right.mean(axis=0) > 0.5, 1, -1), rng) - 0.5
-    assert not too_many((errors > bound.half_width).sum())
-    assert too_many((naive_errors > nonadaptive_half_width(n, k, LN_BETA)).sum())
+    assert not is_too_often((errors > bound.half_width).sum(), RUNS, BETA)
+    assert is_too_often((naive_errors > nonadaptive_half_width(n, k, LN_BETA)).sum(), RUNS, BETA)
 
 
 def test_the_noise_of_thresholdout_is_allowed_for():
@@ -111,8 +107,5 @@ def test_the_noise_of_thresholdout_is_allowed_for():
             for _ in range(runs)
         )
 
-    def rejected(count):
-        return binomtest(count, runs, BETA, alternative="greater").pvalue < 1e-6
-
-    assert not rejected(misses(bound.half_width))
-    assert rejected(misses(threshold + 0.3 * (bound.half_width - threshold)))
+    assert not is_too_often(misses(bound.half_width), runs, BETA)
+    assert is_too_often(misses(threshold + 0.3 * (bound.half_width - threshold)), runs, BETA)

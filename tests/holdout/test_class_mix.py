@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from sklearn_ada import Holdout, MedianSettings
+from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.guarantees import class_count_nats
 
 
@@ -37,17 +38,11 @@ def test_priced_counts_are_in_the_account_and_the_target_is_the_population(rows,
 
 
 @pytest.mark.parametrize("mixin", [ClassifierMixin, RegressorMixin])
-def test_whatever_a_model_calls_itself_the_counts_may_be_known(mixin, rows, tmp_path):
-    class Model(mixin, BaseEstimator):
-        def fit(self, X, y):
-            self.classes_ = np.array([0, 1])
-            return self
-
-        def predict(self, X):
-            return (X[:, 0] > 0).astype(int)
-
-    holdout = Holdout(*rows[2:], ledger=tmp_path / "ledger")
-    answer = holdout.certify(Model().fit(None, None), scoring="accuracy", guess=0.5)
+def test_whatever_a_model_calls_itself_the_counts_may_be_public(mixin, rows, tmp_path):
+    model = type(
+        "Model", (mixin, BaseEstimator), {"classes_": [0, 1], "predict": lambda self, X: X[:, 0] > 0}
+    )
+    answer = Holdout(*rows[2:], ledger=tmp_path / "ledger").certify(model(), scoring="accuracy", guess=0.5)
     assert answer.certificate.target == "population accuracy at the holdout's class mix"
 
 
@@ -57,33 +52,30 @@ def test_a_median_needs_no_unknown_counts_where_they_are_paid_for(rows, model, t
     assert "class counts" not in answer.certificate.target
 
 
-def test_another_class_mix_is_another_policy(rows, tmp_path):
-    Holdout(*rows[2:], ledger=tmp_path / "ledger")
-    with pytest.raises(Exception, match="class_mix"):
-        Holdout(*rows[2:], ledger=tmp_path / "ledger", class_mix="priced")
+PRIVATE = ("differential_privacy", "both")
+REFUSED = [
+    *(
+        ({"class_mix": bad}, "The 'class_mix' parameter of Holdout must be one of")
+        for bad in ("free", None, 1)
+    ),
+    ({"class_mix": "priced", "y": np.linspace(0.0, 1.0, 250)}, "'conditional' where y holds numbers"),
+    *(({"class_mix": "priced", "route": route}, "'class_mix' parameter") for route in PRIVATE),
+    *(
+        ({"sample_weight": np.ones(250), "weight_bound": 2.0, "route": route}, "'weight_bound' parameter")
+        for route in PRIVATE  # which has no price for mean weights either
+    ),
+]
 
 
-@pytest.mark.parametrize("value", ["free", None, 1])
-def test_a_bad_class_mix_is_named(rows, value):
-    with pytest.raises(ValueError, match="The 'class_mix' parameter of Holdout must be one of"):
-        Holdout(*rows[2:], class_mix=value)
+@pytest.mark.parametrize(("parameters", "message"), REFUSED)
+def test_class_counts_without_a_meaning_or_a_price_are_refused(parameters, message, rows):
+    with pytest.raises(ValueError, match=message):
+        Holdout(**{"X": rows[2], "y": rows[3], **parameters})
 
 
-def test_numbers_have_no_class_counts(rows):
-    with pytest.raises(ValueError, match="'conditional' where y holds numbers"):
-        Holdout(rows[2], np.linspace(0.0, 1.0, len(rows[2])), class_mix="priced")
-
-
-@pytest.mark.parametrize("route", ["differential_privacy", "both"])
-def test_privacy_has_no_price_for_counts_or_mean_weights(rows, route):
-    X, y = rows[2:]
-    with pytest.raises(ValueError, match="'class_mix' parameter"):
-        Holdout(X, y, class_mix="priced", route=route)
-    with pytest.raises(ValueError, match="'weight_bound' parameter"):
-        Holdout(X, y, sample_weight=np.ones(len(y)), weight_bound=2.0, route=route)
-
-
-def test_rows_cannot_be_added_where_counts_were_paid_for(rows, tmp_path):
+def test_another_class_mix_is_another_policy_and_where_counts_were_paid_for_no_rows_are_added(rows, tmp_path):
     holdout = Holdout(*rows[2:], class_mix="priced", ledger=tmp_path / "ledger")
+    with pytest.raises(LedgerMismatchError, match="class_mix"):
+        Holdout(*rows[2:], ledger=tmp_path / "ledger", class_mix="conditional")
     with pytest.raises(ValueError, match="'conditional' for rows to be added"):
         holdout.top_up(*rows[:2])

@@ -45,32 +45,20 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("error", FAILURES)
-def test_a_model_that_fails_on_the_holdout_gets_a_priced_answer_without_values(marked, rows, error):
-    answer = marked.certify(Talkative(error=error).fit(rows[0], rows[1]), scoring="accuracy")
-    assert (answer.verdict, answer.reason) == ("failed", FAILURES[error])
+@pytest.mark.parametrize("error", [*FAILURES, None])
+def test_a_model_that_fails_on_the_holdout_gets_a_priced_answer_without_values(
+    marked, rows, error, nearly_free
+):
+    model = (Talkative("nan") if error is None else Talkative(error=error)).fit(rows[0], rows[1])
+    answer = marked.certify(model, scoring="accuracy", guess=0.5)
+    reason = FAILURES.get(error, "prediction is not finite or of the wrong shape")
+    assert (answer.verdict, answer.reason, answer.interval) == ("failed", reason, (0.0, 1.0))
     assert answer.cost.nats == marked.report().nats > 5
-    assert "987654" not in f"{answer!r} {answer} {marked.report()!r} {list(marked.ledger.records())!r}"
-
-
-def test_outputs_that_are_not_finite_are_a_priced_failure(marked, rows):
-    answer = marked.certify(Talkative("nan").fit(rows[0], rows[1]), scoring="accuracy")
-    assert answer.reason == "prediction is not finite or of the wrong shape"
-    assert answer.cost.nats > 5
-
-
-def test_a_failure_says_nothing_of_the_value(marked, rows):
-    answer = marked.certify(Talkative().fit(rows[0], rows[1]), scoring="accuracy", guess=0.5)
     assert np.isnan(answer.value)
-    assert answer.interval == (0.0, 1.0)
     assert answer.certificate.vacuous
-
-
-def test_a_failure_is_the_same_answer_the_second_time(marked, rows, nearly_free):
-    model = Talkative().fit(rows[0], rows[1])
-    marked.certify(model, scoring="accuracy")
+    assert "987654" not in f"{answer!r} {answer} {marked.report()!r} {list(marked.ledger.records())!r}"
     with nearly_free(marked):
-        assert marked.certify(model, scoring="accuracy").repeated
+        assert marked.certify(model, scoring="accuracy", guess=0.5).repeated
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", Metric("f1_macro", kind="general", range=(0, 1))], ids=str)
@@ -90,8 +78,7 @@ def test_the_warning_does_reach_the_user_elsewhere(rows):
 
 
 def test_nothing_that_is_shown_holds_a_value_of_the_holdout(marked, rows):
-    model = Talkative("quiet").fit(rows[0], rows[1])
-    answer = marked.certify(model, scoring="accuracy")
+    answer = marked.certify(Talkative("quiet").fit(rows[0], rows[1]), scoring="accuracy")
     report = marked.report()
     scorer = ThresholdoutScorer("accuracy", marked)
     shown = [marked, report, report._repr_html_(), answer, answer.certificate, scorer, scorer.cv]

@@ -17,7 +17,6 @@ from sklearn_ada import (
     ThresholdoutScorer,
 )
 from sklearn_ada.exceptions import LedgerMismatchError
-from sklearn_ada.holdout.holdout import session_of
 from tests.support import holdouts
 
 N = 250
@@ -94,8 +93,7 @@ def test_groups_widen_the_interval(made, model, groups):
 @pytest.mark.parametrize("mechanism", ["check", "certify"])
 def test_a_bound_certifies_the_population_and_releases_the_mean_weight_once(mechanism, made, model, weight):
     holdout = made(sample_weight=weight, weight_bound=4.0)
-    paid = holdout.report().nats
-    assert 2.0 < paid < 6.0
+    assert 2.0 < holdout.report().nats < 6.0
     answer = holdouts.ask(holdout, model, scoring="accuracy", purpose=mechanism, guess=0.8)
     assert answer.certificate.target == "population's weighted accuracy at the holdout's class mix"
     assert "weight_bound" in " ".join(answer.certificate.assumptions)
@@ -112,39 +110,28 @@ def test_a_bounded_group_size_certifies_the_population(made, model, groups):
 
 def test_the_stable_median_takes_any_metric_with_weights(made, model, weight, rows):
     settings = MedianSettings(n_subsamples=1, method="exact")
-    answer = holdouts.ask(
-        made(sample_weight=weight),
-        model,
-        scoring=Metric("roc_auc", kind="general", range=(0, 1)),
-        purpose="check",
-        settings=settings,
-    )
+    asked = {"scoring": Metric("roc_auc", kind="general", range=(0, 1)), "settings": settings}
+    answer = holdouts.ask(made(sample_weight=weight), model, purpose="check", **asked)
     expected = roc_auc_score(rows[3], model.decision_function(rows[2]), sample_weight=weight)
     assert answer.value == pytest.approx(expected, abs=0.002)
 
 
-def test_subsamples_of_the_stable_median_hold_whole_groups(made, model, groups, rows):
-    holdout = made(groups=groups)
-    question = holdouts.plan(holdout,
-        model, scoring=Metric("f1", kind="general", range=(0, 1)), purpose="check",
-        settings=MedianSettings(n_subsamples=7),
-    )  # fmt: skip
+def test_subsamples_of_the_stable_median_hold_whole_groups_and_are_no_more_than_they(made, model, groups):
+    holdout, scoring = made(groups=groups), Metric("f1", kind="general", range=(0, 1))
+    settings = MedianSettings(n_subsamples=7)
+    question = holdouts.plan(holdout, model, scoring=scoring, purpose="check", settings=settings)
     taken = [set(groups[block]) for block in question.rows]
     assert [len(some) for some in taken] == [7] * 7
-    assert len(set().union(*taken)) == 49
+    together = set().union(*taken)
+    assert len(together) == 49
     assert sorted(np.concatenate(list(question.rows))) == sorted(
-        np.flatnonzero(np.isin(groups, list(set().union(*taken))))
+        np.flatnonzero(np.isin(groups, list(together)))
     )
-    answer = holdout.check(model, scoring=Metric("f1", kind="general", range=(0, 1)), guess=0.8)
+    answer = holdout.check(model, scoring=scoring, guess=0.8)
     assert "random subsamples of 25 groups" in answer.certificate.target
-
-
-def test_there_are_no_more_subsamples_than_groups(made, groups):
     with pytest.raises(ValueError, match="groups"):
-        holdouts.plan(made(groups=groups),
-            Ridge().fit(np.zeros((3, 5)), [0.0, 1.0, 2.0]), scoring="r2", purpose="check", guess=0.5,
-            settings=MedianSettings(n_subsamples=60),
-        )  # fmt: skip
+        holdouts.plan(holdout, model, scoring=scoring, purpose="check", guess=0.5,
+                      settings=MedianSettings(n_subsamples=60))  # fmt: skip
 
 
 REFUSED = ["roc_auc", "f1", "precision", "jaccard"]
@@ -156,7 +143,7 @@ def test_what_is_not_sound_is_refused_and_names_the_way(name, params, made, mode
     holdout = made(**{params: weight if params == "sample_weight" else groups})
     with uncharged(holdout), pytest.raises(ValueError, match=r"StableHoldoutScorer, or Metric\("):
         holdout.certify(model, scoring=name, guess=0.8)
-    assert not session_of(holdout).data.has_interval(Metric(name))
+    assert not holdout._session.data.has_interval(Metric(name))
 
 
 def test_class_means_with_a_bound_are_refused(made, model, weight):
@@ -166,41 +153,30 @@ def test_class_means_with_a_bound_are_refused(made, model, weight):
 
 def test_noise_is_scaled_to_the_heaviest_unit(made, model, weight, groups):
     settings = NoiseSettings("laplace", 0.01, threshold=0.05)
-    holdout = made(sample_weight=weight, groups=groups)
-    question = holdouts.plan(
-        holdout, model, scoring="accuracy", purpose="check", guess=0.8, settings=settings
-    )
+    asked = {"scoring": "accuracy", "purpose": "check", "guess": 0.8, "settings": settings}
+    question = holdouts.plan(made(sample_weight=weight, groups=groups), model, **asked)
     assert question.sensitivity == pytest.approx(weight.reshape(-1, 5).sum(axis=1).max() / weight.sum())
     with pytest.raises(ValueError, match="weight_bound"):
-        holdouts.plan(
-            made("bound", sample_weight=weight, weight_bound=4.0),
-            model,
-            scoring="accuracy",
-            purpose="check",
-            guess=0.8,
-            settings=settings,
-        )
+        holdouts.plan(made("bound", sample_weight=weight, weight_bound=4.0), model, **asked)
 
 
 def test_models_are_selected_by_the_weighted_metric(made, rows):
-    y = rows[3]
+    early, late = (Right(rows[3], np.arange(N) < 0.2 * N, sign) for sign in (True, False))
+    holdout = made(sample_weight=np.where(np.arange(N) < 0.2 * N, 100.0, 1.0))
+    assert holdout.select([late, early], scoring="accuracy", epsilon=None) == 1
+    assert made("plain").select([late, early], scoring="accuracy", epsilon=None) == 0
 
-    class Right:
-        classes_ = np.array([0, 1])
 
-        def __init__(self, share):
-            self.share = share
+class Right:
+    """Is right on some rows, or on all others."""
 
-        def predict(self, X):
-            good = np.arange(len(X)) < self.share * len(X)
-            return np.where(good, y, 1 - y)
+    classes_ = np.array([0, 1])
 
-    weight = np.where(np.arange(N) < 0.2 * N, 100.0, 1.0)
-    late = Right(0.1)
-    late.predict = lambda X: np.where(np.arange(len(X)) >= 0.2 * N, y, 1 - y)
-    holdout = made(sample_weight=weight)
-    assert holdout.select([late, Right(0.2)], scoring="accuracy", epsilon=None) == 1
-    assert made("plain").select([late, Right(0.2)], scoring="accuracy", epsilon=None) == 0
+    def __init__(self, y, rows, sign):
+        self.labels = np.where(rows == sign, y, 1 - y)
+
+    def predict(self, X):
+        return self.labels
 
 
 def test_the_genesis_fixes_weights_and_groups(made, weight, groups):
@@ -250,10 +226,8 @@ def test_groups_may_be_of_any_type(made, groups, model):
 def test_scorers_ask_about_the_weighted_holdout(made, rows, model, weight):
     holdout = made(sample_weight=weight)
     X, y = rows[0], rows[1]
-    thresholdout = ThresholdoutScorer("accuracy", holdout).answer(model, X, y)
-    assert "weights" in thresholdout.certificate.target
-    median = StableHoldoutScorer("f1", holdout, n_subsamples=10).answer(model, X, y)
-    assert median.answered
+    assert "weights" in ThresholdoutScorer("accuracy", holdout).answer(model, X, y).certificate.target
+    assert StableHoldoutScorer("f1", holdout, n_subsamples=10).answer(model, X, y).answered
 
 
 def test_the_weights_of_other_rows_do_not_touch_the_answer(made, rows, weight):
@@ -265,11 +239,10 @@ def test_the_weights_of_other_rows_do_not_touch_the_answer(made, rows, weight):
     assert plain == get_scorer("accuracy")(model, rows[0][:50], rows[1][:50], sample_weight=np.arange(50))
 
 
-def test_the_target_of_a_weighted_median_says_so(rows, model, tmp_path):
-    weights = np.linspace(1.0, 2.0, len(rows[3]))
+def test_the_target_of_a_weighted_median_names_weights(made, model):
     targets = []
-    for name, weight in (("plain", None), ("weighted", weights)):
-        holdout = Holdout(rows[2], rows[3], sample_weight=weight, ledger=tmp_path / f"{name}.db")
+    for name, weight in (("plain", None), ("weighted", np.linspace(1.0, 2.0, N))):
+        holdout = made(name, sample_weight=weight)
         answer = holdout.certify(model, scoring="accuracy", settings=MedianSettings())
         targets.append(answer.certificate.target.split(" over ")[0])
     assert targets == ["median of accuracy", "median of weighted accuracy"]
@@ -284,9 +257,8 @@ def test_a_class_mean_would_tell_more_of_the_classes_than_was_paid_for(
     name, units, made, model, weight, groups, uncharged
 ):
     """Its width depends on how weights and classes go together: .348 to .652 against .327 to .673."""
-    given = {"sample_weight": weight, "groups": groups}[units]
-    holdout = made(class_mix="priced", **{units: given})
-    assert not session_of(holdout).data.has_interval(Metric(name))
+    holdout = made(class_mix="priced", **{units: {"sample_weight": weight, "groups": groups}[units]})
+    assert not holdout._session.data.has_interval(Metric(name))
     with uncharged(holdout), pytest.raises(ValueError, match=r"class_mix='priced'.*must be a mean"):
         holdout.certify(model, scoring=name, guess=0.8)
     with uncharged(holdout), pytest.raises(ValueError, match=r"'scoring' parameter of Holdout\.declare"):
@@ -297,8 +269,7 @@ def test_a_class_mean_would_tell_more_of_the_classes_than_was_paid_for(
 def test_widths_at_priced_class_counts_tell_nothing_of_weights_and_classes_together(made, rows, model):
     """The same weights given to the other class: the same interval around the same value."""
     weight = 1.0 + np.arange(N) % 2
-    y = rows[3]
-    order = np.argsort(y, kind="stable")
+    order = np.argsort(rows[3], kind="stable")
     widths = set()
     for name, given in (("one", weight), ("other", weight[np.argsort(order)])):
         holdout = made(name, class_mix="priced", sample_weight=given)
@@ -306,29 +277,27 @@ def test_widths_at_priced_class_counts_tell_nothing_of_weights_and_classes_toget
     assert len(widths) == 1
 
 
-@pytest.mark.parametrize(
-    ("params", "told"),
-    [
-        ({"sample_weight": True}, "class counts (AUCs and recalls tell them) or weights"),
-        ({"groups": True}, "class counts (AUCs and recalls tell them) or group sizes"),
-        ({"sample_weight": True, "class_mix": "priced"}, "holdout's weights"),
-        ({"sample_weight": True, "stratify": True}, "at the holdout's class mix, if nobody who asks knows"),
-    ],
-)
-def test_a_median_says_what_nobody_may_know(params, told, made, model, weight, groups):
-    params = dict(params)
-    how = MedianSettings(n_subsamples=10, stratify=params.pop("stratify", False))
-    given = {"sample_weight": weight, "groups": groups}
-    params.update({name: given[name] for name in given if name in params})
-    answer = made(**params).check(model, scoring="accuracy", guess=0.8, settings=how)
-    assert told in answer.certificate.target
+MAY_NOT_BE_PUBLIC = [
+    (["sample_weight"], {}, {}, "class counts (AUCs and recalls tell them) or weights"),
+    (["groups"], {}, {}, "class counts (AUCs and recalls tell them) or group sizes"),
+    (["sample_weight"], {"class_mix": "priced"}, {}, "holdout's weights"),
+    (["sample_weight"], {}, {"stratify": True}, "at the holdout's class mix, if nobody who asks knows"),
+]
 
 
-def test_a_median_of_numbers_with_weights_says_so_too(made, weight, rows):
-    y = rows[2][:, 0]
-    holdout = made(y=y, sample_weight=weight)
-    model = Ridge().fit(rows[0], rows[0][:, 0])
-    how = MedianSettings(n_subsamples=10)
-    metric = Metric("r2", range=(-1, 1))
-    answer = holdout.check(model, scoring=metric, guess=0.8, settings=how)
+@pytest.mark.parametrize(("given", "params", "how", "message"), MAY_NOT_BE_PUBLIC)
+def test_the_target_of_a_median_names_what_nobody_may_know(
+    given, params, how, message, made, model, weight, groups
+):
+    arrays = {"sample_weight": weight, "groups": groups}
+    holdout = made(**params, **{name: arrays[name] for name in given})
+    settings = MedianSettings(n_subsamples=10, **how)
+    answer = holdout.check(model, scoring="accuracy", guess=0.8, settings=settings)
+    assert message in answer.certificate.target
+
+
+def test_the_target_of_a_median_of_numbers_names_weights_that_nobody_may_know(made, weight, rows):
+    holdout = made(y=rows[2][:, 0], sample_weight=weight)
+    how = {"scoring": Metric("r2", range=(-1, 1)), "settings": MedianSettings(n_subsamples=10)}
+    answer = holdout.check(Ridge().fit(rows[0], rows[0][:, 0]), guess=0.8, **how)
     assert "if nobody who asks knows the holdout's weights" in answer.certificate.target

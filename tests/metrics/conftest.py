@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_classification, make_regression
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
 from sklearn_ada import Holdout
 from tests.support import holdouts
@@ -21,6 +22,24 @@ def data():
         "binary": (LogisticRegression().fit(X[:300], y[:300]), X[300:], y[300:]),
         "three": (LogisticRegression().fit(X3[:300], y3[:300]), X3[300:], y3[300:]),
         "regression": (Ridge().fit(Xr[:300], yr[:300]), Xr[300:], yr[300:]),
+    }
+
+
+@pytest.fixture(scope="session")
+def tasks():
+    """Per task of scorers: a fitted model, 300 rows for a guess, 600 rows for a holdout."""
+    two = make_classification(1200, 5, n_informative=3, flip_y=0.2, random_state=0)
+    three = make_classification(1200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+    X, y = make_regression(1200, 5, noise=20.0, random_state=0)
+    models = {
+        "two": (LogisticRegression(), *two),
+        "three": (LogisticRegression(), *three),
+        "numbers": (PoissonRegressor(), X, np.exp(y / 200)),
+        "clusters": (KMeans(2, n_init=3, random_state=0), *two),
+    }
+    return {
+        task: (model.fit(X[:300], y[:300]), (X[300:600], y[300:600]), (X[600:], y[600:]))
+        for task, (model, X, y) in models.items()
     }
 
 

@@ -7,15 +7,11 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification, make_regression
-from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
 from sklearn_ada.metrics.base import SCORERS
-
-pytestmark = pytest.mark.thorough
 
 REFUSED = {name for name, each in SCORERS.items() if each.is_refused}
 NO_INTERVAL = {
@@ -31,21 +27,8 @@ KINDS = {
     "weighted": {"sample_weight": np.tile([1.0, 2.0, 0.5], N)[:N]},
     "grouped": {"groups": np.arange(N) // 2},
 }
+KINDS_OF_ROWS = [pytest.param(k, marks=[pytest.mark.thorough] * (k != "at the class mix")) for k in KINDS]
 ALIKE, COUNTS = "records that count alike", "known class counts"
-
-
-@pytest.fixture(scope="module")
-def tasks():
-    """Per task: a fitted model, rows for a guess, rows for a holdout."""
-    two = make_classification(1200, 5, n_informative=3, flip_y=0.2, random_state=0)
-    three = make_classification(1200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
-    X, y = make_regression(1200, 5, noise=20.0, random_state=0)
-    made = {"two": (*two, LogisticRegression()), "three": (*three, LogisticRegression())}
-    made["numbers"] = (X, np.exp(y / 200), PoissonRegressor())
-    return {
-        task: (model.fit(X[:300], y[:300]), (X[300:600], y[300:600]), (X[600:], y[600:]))
-        for task, (X, y, model) in made.items()
-    }
 
 
 def task_of(name):
@@ -60,7 +43,7 @@ def on_rows(name, model, X, y, kind):
     return get_scorer(name)(model, X, y, **({} if weight is None else {"sample_weight": weight}))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_OF_ROWS)
 @pytest.mark.parametrize("name", [name for name in get_scorer_names() if name not in REFUSED])
 def test_a_scorer_is_certified_on_its_own_value_or_refused_with_the_reason(name, kind, tasks, tmp_path):
     model, guess_rows, (X, y) = tasks[task_of(name)]
@@ -75,8 +58,12 @@ def test_a_scorer_is_certified_on_its_own_value_or_refused_with_the_reason(name,
     if answer is None:
         assert any(why in refusal for why in (NO_INTERVAL.get(name, ALIKE), ALIKE, COUNTS, "a mean"))
         assert not holdout.report().answers
+        if kind == "at the class mix":
+            assert f"Got '{name}' instead. It {NO_INTERVAL[name]}" in refusal
+            assert "answers the median over subsamples instead" in refusal
         return
     assert name not in NO_INTERVAL
+    assert "median" not in answer.certificate.theorem
     target = answer.certificate.target
     assert target.startswith((f"population {name}", f"expected {name}", f"{name} expected")), target
     plain = on_rows(name, model, X, y, kind)
@@ -88,6 +75,7 @@ def test_a_scorer_is_certified_on_its_own_value_or_refused_with_the_reason(name,
     assert answer.value == pytest.approx(plain, abs=slack)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ask", ["winner", "candidates"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name in get_scorer_names() if name not in REFUSED])
@@ -114,6 +102,7 @@ def test_a_search_certifies_it_or_says_why_not(name, kind, ask, tasks, tmp_path)
     assert name in found.best_score_target_
 
 
+@pytest.mark.thorough
 def test_the_median_answers_where_it_is_written(tasks, tmp_path):
     model, guess_rows, (X, y) = tasks["two"]
     holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")

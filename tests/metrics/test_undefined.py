@@ -94,7 +94,7 @@ def test_one_class_alone_needs_another(name, asked_of):
     model, _, X, y = asked_of("churn", "stays")
     holdout = Holdout(X[y == "churn"], y[y == "churn"], ledger=":memory:")
     message = refusal(lambda: holdout.certify(model, scoring=name, guess=0.8))
-    assert message.endswith("needs two classes. Got ['churn'] instead. Bring records of another class.")
+    assert message.endswith("needs two classes. Got ['churn'] instead. Bring rows of another class.")
 
 
 def test_numbers_and_many_classes_are_counted_not_shown(asked_of):

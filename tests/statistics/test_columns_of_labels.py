@@ -11,7 +11,6 @@ import pytest
 from scipy.stats import binom
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.metrics import metric as scoring_module
 from sklearn_ada.questions.question import guess_from_rows
 
 ATOMS, ROWS = 40, 400
@@ -117,6 +116,6 @@ def test_with_a_measure_that_broadcasts_ratios_miss(monkeypatch):
     def as_said(said, *args, **kwargs):
         return said
 
-    monkeypatch.setattr(scoring_module, "canonical", as_said)
+    monkeypatch.setattr("sklearn_ada.metrics.metric.canonical", as_said)
     monkeypatch.setattr("sklearn_ada.metrics.classes.check_two_labels", lambda *args: None)
     assert [misses(seed, ("f1", "jaccard")) for seed in range(10)] == [["f1", "jaccard"]] * 10

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import ReusableHoldoutCV
+from tests.support.laws import is_too_often
 
 ROWS, FEATURES, SUBSETS, BETA = 800, 30, 40, 0.05
-ALARM = 1e-6
 
 
 class Centroids(ClassifierMixin, BaseEstimator):
@@ -77,5 +76,5 @@ def test_all_intervals_of_a_loop_over_columns_hold_together(users, tmp_path):
         assert found[-1].holdout_.report().asked["certify"] > SUBSETS / 2
         missed += misses(found)
         alone += misses(searches(seed, anew))
-    assert stats.binomtest(missed, users, BETA, alternative="greater").pvalue >= ALARM
+    assert not is_too_often(missed, users, BETA)
     assert alone > (users / 2 if users > 100 else 0)

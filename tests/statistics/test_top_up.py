@@ -11,6 +11,7 @@ from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess
 from sklearn_ada.accounting import DescriptionLength
 from sklearn_ada.holdout.state import State
+from tests.support.laws import is_too_often
 
 OLD, NEW, PREDICTORS, BETA = 500, 125, 150, 0.05
 
@@ -59,17 +60,13 @@ def misses(runs, mutant=nullcontext):
         return sum(attack(seed)[0] for seed in range(runs))
 
 
-def consistent(count, runs):
-    return stats.binomtest(count, runs, BETA, alternative="greater").pvalue >= 1e-6
-
-
 @pytest.mark.parametrize("runs", [pytest.param(300, marks=pytest.mark.slow), 20])
 def test_all_intervals_before_and_after_a_top_up_hold_together(runs):
-    assert consistent(misses(runs), runs)
+    assert not is_too_often(misses(runs), runs, BETA)
 
 
 def test_a_top_up_that_forgets_what_was_revealed_is_caught():
-    assert not consistent(misses(20, forgets_nats), 20)
+    assert is_too_often(misses(20, forgets_nats), 20, BETA)
 
 
 def test_the_naive_interval_on_old_and_new_rows_fails_and_fresh_rows_alone_owe_nothing():
@@ -80,5 +77,5 @@ def test_the_naive_interval_on_old_and_new_rows_fails_and_fresh_rows_alone_owe_n
         naive += not plain.low <= 0.5 <= plain.high
         low, high = certified(SimulatedHoldout.of_counts(NEW, confidence_level=1.0 - BETA), on_new)
         fresh += not low <= 0.5 <= high
-    assert not consistent(naive, 20)
-    assert consistent(fresh, 20)
+    assert is_too_often(naive, 20, BETA)
+    assert not is_too_often(fresh, 20, BETA)

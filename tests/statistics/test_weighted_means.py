@@ -4,17 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 from sklearn_ada.guarantees import bounded_weight_size, hoeffding, kish_size
 from sklearn_ada.metrics import Metric, Units
+from tests.support.laws import is_too_often
 
-FALSE_ALARM = 1e-6
 DELTA = 0.05
-
-
-def consistent(misses, runs, delta=DELTA):
-    return binomtest(misses, runs, delta, alternative="greater").pvalue >= FALSE_ALARM
 
 
 def missed(value, size, truth):
@@ -38,7 +33,7 @@ def test_weights_that_go_with_the_scores_are_covered_and_kishs_size_misses_the_p
         value = float(weight @ heavy / weight.sum())
         bounded += missed(value, bounded_weight_size(n, weight.mean(), bound), truth)
         kish += missed(value, kish_size(weight), truth)
-    assert consistent(bounded, runs)
+    assert not is_too_often(bounded, runs, DELTA)
     assert kish > 0.3 * runs  # whenever there is no heavy record, which a third of all samples lack
 
 
@@ -51,8 +46,8 @@ def test_a_bounded_weight_formula_that_forgets_the_mean_weight_is_seen(rng):
         value = float(weight @ coins / weight.sum())
         right += missed(value, bounded_weight_size(n, weight.mean(), 1.0), 0.5)
         wrong += missed(value, n * weight.mean() * 4, 0.5)
-    assert consistent(right, runs)
-    assert not consistent(wrong, runs)
+    assert not is_too_often(right, runs, DELTA)
+    assert is_too_often(wrong, runs, DELTA)
 
 
 def test_at_its_own_weights_kishs_size_covers_and_the_number_of_records_does_not(rng):
@@ -60,11 +55,11 @@ def test_at_its_own_weights_kishs_size_covers_and_the_number_of_records_does_not
     n, runs = 400, 2000
     weight = np.where(np.arange(n) < n // 10, 50.0, 1.0)
     values = rng.integers(0, 2, (runs, n)) @ weight / weight.sum()
-    assert consistent(sum(missed(v, kish_size(weight), 0.5) for v in values), runs)
+    assert not is_too_often(sum(missed(v, kish_size(weight), 0.5) for v in values), runs, DELTA)
     naive = sum(missed(v, n, 0.5) for v in values)
     assert naive > 0.2 * runs
     wrong = sum(missed(v, 4 * kish_size(weight), 0.5) for v in values)  # power: half of the width is seen
-    assert not consistent(wrong, runs)
+    assert is_too_often(wrong, runs, DELTA)
 
 
 def test_groups_are_covered_and_rows_taken_for_independent_are_not(rng):
@@ -80,7 +75,7 @@ def test_groups_are_covered_and_rows_taken_for_independent_are_not(rng):
         low, high = rule.interval((value, value), size, math.log(DELTA))
         grouped += not low <= 0.5 <= high
         naive += missed(value, patients * copies, 0.5)
-    assert consistent(grouped, runs)
+    assert not is_too_often(grouped, runs, DELTA)
     assert naive > 0.15 * runs
 
 
@@ -98,8 +93,8 @@ def test_unequal_groups_are_covered_at_their_sizes(rng):
         low, high = rule.interval((seen.value, seen.value), seen.size, math.log(DELTA))
         misses += not low <= 0.5 <= high
         naive += missed(seen.value, n, 0.5)
-    assert consistent(misses, runs)
-    assert not consistent(naive, runs)
+    assert not is_too_often(misses, runs, DELTA)
+    assert is_too_often(naive, runs, DELTA)
 
 
 def test_class_means_are_covered_at_weights_and_groups(rng):
@@ -116,5 +111,5 @@ def test_class_means_are_covered_at_weights_and_groups(rng):
         low, high = rule.interval((seen.value, seen.value), seen.size, math.log(DELTA))
         misses += not low <= 0.5 <= high
         naive += missed(seen.value, n, 0.5)
-    assert consistent(misses, runs)
-    assert not consistent(naive, runs)
+    assert not is_too_often(misses, runs, DELTA)
+    assert is_too_often(naive, runs, DELTA)

@@ -32,6 +32,9 @@ class Column(ClassifierMixin, BaseEstimator):
     def __init__(self, column=0):
         self.column = column
 
+    def __sklearn_is_fitted__(self):
+        return True
+
     def fit(self, X, y):
         self.classes_ = np.unique(y)
         return self
@@ -59,6 +62,9 @@ class RightOfLabels(ClassifierMixin, BaseEstimator):
 
     def __init__(self, right, tag=0, fails=False):
         self.right, self.tag, self.fails = right, tag, fails
+
+    def __sklearn_is_fitted__(self):
+        return True
 
     def fit(self, X, y):
         return self

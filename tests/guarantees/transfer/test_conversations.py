@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest
+from scipy.stats import binom
 
 from sklearn_ada.guarantees import (
     gaussian_direct,
@@ -21,13 +21,9 @@ from sklearn_ada.guarantees import (
     stable_median_plan,
     zcdp_gap,
 )
+from tests.support.laws import is_too_often
 
 BETA = 0.05
-FALSE_ALARM = 1e-6
-
-
-def too_many(misses, runs, beta=BETA):
-    return binomtest(misses, runs, beta, alternative="greater").pvalue < FALSE_ALARM
 
 
 def correlate_then_combine(answer, n, k, rng):
@@ -56,15 +52,15 @@ def test_adaptive_analyst_against_gaussian_noise(bound_of):
     n, k, runs = 1000, 100, 300
     bound = bound_of(n, k, math.log(BETA))
     errors = conversations(n, k, lambda rng, size: rng.normal(0.0, bound.noise_scale, size), runs, seed=1)
-    assert not too_many((errors > bound.half_width).sum(), runs)
+    assert not is_too_often((errors > bound.half_width).sum(), runs, BETA)
 
 
 def test_adaptive_analyst_catches_the_naive_holdout():
     """The same analyst, exact answers: the non-adaptive interval and exact use of rounding's width fail."""
     n, k, runs = 1000, 100, 300
     errors = conversations(n, k, lambda rng, size: 0.0, runs, seed=2)
-    assert too_many((errors > nonadaptive_half_width(n, k, math.log(BETA))).sum(), runs)
-    assert not too_many((errors > rounding_half_width(n, k, math.log(BETA))).sum(), runs)
+    assert is_too_often((errors > nonadaptive_half_width(n, k, math.log(BETA))).sum(), runs, BETA)
+    assert not is_too_often((errors > rounding_half_width(n, k, math.log(BETA))).sum(), runs, BETA)
 
 
 def test_adaptive_analyst_against_laplace_noise():
@@ -75,7 +71,7 @@ def test_adaptive_analyst_against_laplace_noise():
     half_width = laplace_tail_mean(k, scale, math.log(BETA)) + zcdp_gap(rho, math.log(BETA))
     errors = conversations(n, k, lambda rng, size: rng.laplace(0.0, scale, size), runs, seed=3)
     assert half_width < 0.5
-    assert not too_many((errors > half_width).sum(), runs)
+    assert not is_too_often((errors > half_width).sum(), runs, BETA)
 
 
 @pytest.mark.parametrize("n", [400, 20_000])
@@ -102,8 +98,8 @@ def test_noise_part_of_the_direct_bound_is_tight(k):
     errors = np.abs(rng.normal(0.0, 0.05, size=(runs, k)) + rng.normal(0.0, 0.5e-3, size=(runs, k))).max(
         axis=1
     )
-    assert not too_many((errors > bound.half_width).sum(), runs)
-    assert too_many((errors > 0.75 * bound.half_width).sum(), runs)
+    assert not is_too_often((errors > bound.half_width).sum(), runs, BETA)
+    assert is_too_often((errors > 0.75 * bound.half_width).sum(), runs, BETA)
 
 
 def test_adaptive_analyst_against_pure_dp_answers():
@@ -121,7 +117,7 @@ def test_adaptive_analyst_against_pure_dp_answers():
             max(answer - alpha, 0.0), min(answer + alpha, 1.0), k * epsilon, n, math.log(BETA / 2.0)
         )
         misses += low > 0.5
-    assert not too_many(misses, runs)
+    assert not is_too_often(misses, runs, BETA)
 
 
 def median_by_exponential_mechanism(values, grid, epsilon, rng):
@@ -155,9 +151,9 @@ def test_stable_medians_of_adaptive_questions(atoms):
             worst = min(worst, level_of(answer, atoms))
         for level in misses:
             misses[level] += worst < level
-    assert not too_many(misses[0.25], runs)
+    assert not is_too_often(misses[0.25], runs, BETA)
     if not atoms:
-        assert too_many(misses[0.47], runs)  # what a non-private use of the same subsamples might claim
+        assert is_too_often(misses[0.47], runs, BETA)  # of a non-private use of the same
 
 
 def level_of(answer, atoms):
@@ -188,8 +184,8 @@ def test_private_learner_reaches_its_accuracy():
         chosen = np.argmax(-epsilon * records * empirical / 2.0 + rng.gumbel(size=(runs, size)), axis=1)
         return (chosen > 0).sum()
 
-    assert not too_many(misses(n), runs, beta)
-    assert too_many(misses(n // 6), runs, beta)
+    assert not is_too_often(misses(n), runs, beta)
+    assert is_too_often(misses(n // 6), runs, beta)
 
 
 @pytest.mark.slow
@@ -198,5 +194,5 @@ def test_adaptive_analyst_at_full_size(n, k):
     runs = 1000
     bound = gaussian_direct(n, k, math.log(BETA))
     errors = conversations(n, k, lambda rng, size: rng.normal(0.0, bound.noise_scale, size), runs, seed=8)
-    assert not too_many((errors > bound.half_width).sum(), runs)
-    assert too_many((errors > 0.4 * bound.half_width).sum(), runs)
+    assert not is_too_often((errors > bound.half_width).sum(), runs, BETA)
+    assert is_too_often((errors > 0.4 * bound.half_width).sum(), runs, BETA)

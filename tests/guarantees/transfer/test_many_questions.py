@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 from sklearn_ada.guarantees import (
     multiplicative_weights_direct,
@@ -22,14 +21,11 @@ from sklearn_ada.mechanisms import (
     multiplicative_weights_sample_size,
     n_counting_questions,
 )
+from tests.support.laws import is_too_often
 
-BETA, FALSE_ALARM = 0.05, 1e-6
+BETA = 0.05
 LN_BETA = math.log(BETA)
 SETTINGS = {"rho": 0.4, "alpha": 0.3, "max_failures": 5}
-
-
-def too_many(misses, runs):
-    return binomtest(misses, runs, BETA, alternative="greater").pvalue < FALSE_ALARM
 
 
 def verified(m, epsilon, rng, near):
@@ -58,9 +54,9 @@ def test_verification_speaks_of_the_population():
     rng = np.random.default_rng(0)
     conversations = [verified(m, epsilon, rng, 0.5) for _ in range(runs)]
     assert {answer for told in conversations for _, answer in told} == {"Y", "N"}
-    assert not too_many(sum(false_claims(told, *levels) for told in conversations), runs)
+    assert not is_too_often(sum(false_claims(told, *levels) for told in conversations), runs, BETA)
     threshold = SETTINGS["rho"] - SETTINGS["alpha"] / 2.0
-    assert too_many(sum(false_claims(told, threshold, threshold) for told in conversations), runs)
+    assert is_too_often(sum(false_claims(told, threshold, threshold) for told in conversations), runs, BETA)
 
 
 def test_the_plan_of_a_verification_is_enough_and_no_more():
@@ -107,8 +103,8 @@ def test_multiplicative_weights_speaks_of_the_population():
     assert not bound.vacuous
     rng = np.random.default_rng(1)
     worst = np.array([asked(n, bound, rng, k) for _ in range(runs)])
-    assert not too_many((worst > bound.half_width).sum(), runs)
-    assert too_many((worst > nonadaptive_half_width(n, k, LN_BETA)).sum(), runs)
+    assert not is_too_often((worst > bound.half_width).sum(), runs, BETA)
+    assert is_too_often((worst > nonadaptive_half_width(n, k, LN_BETA)).sum(), runs, BETA)
 
 
 def test_medians_by_multiplicative_weights_speak_of_the_population():
@@ -130,8 +126,8 @@ def test_medians_by_multiplicative_weights_speak_of_the_population():
             at_most, below = law[values <= found + 1e-9].sum(), law[values < found - 1e-9].sum()
             wrong += not (at_most > 0.5 - level and below < 0.5 + level)
             wrong_at_less += not (at_most > 0.5 - level / 8.0 and below < 0.5 + level / 8.0)
-    assert not too_many(wrong, runs)
-    assert too_many(wrong_at_less, 2 * runs)
+    assert not is_too_often(wrong, runs, BETA)
+    assert is_too_often(wrong_at_less, 2 * runs, BETA)
 
 
 @pytest.mark.parametrize("failure", [1e-3, 1e-6])

@@ -18,8 +18,6 @@ from sklearn_ada import (
     ThresholdoutScorer,
 )
 from sklearn_ada.accounting import FAILURES, Symbol
-from sklearn_ada.holdout import asking as one_question
-from sklearn_ada.holdout import choice
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.ladder_check import LadderQuestion
 from sklearn_ada.questions.noisy import GaussianQuestion, NoisyCheck
@@ -27,8 +25,8 @@ from sklearn_ada.questions.question import Outcome
 from sklearn_ada.questions.stable_median import StableQuestion
 from tests.support import holdouts
 
-UNCODED = FAILURES[6]
-LOOK = one_question.look
+UNCODED, DECIDE = FAILURES[6], LogisticRegression.decision_function
+
 KINDS = {
     "cells": (CodedQuestion, "description_length", None),
     "ladder": (LadderQuestion, "description_length", LadderSettings()),
@@ -96,8 +94,8 @@ def test_a_choice_that_raises_is_charged(holdout, rows, model, monkeypatch, epsi
 
     other = LogisticRegression(C=1e-4).fit(rows[0], rows[1])
     with monkeypatch.context() as patch:
-        patch.setattr(choice, "exponential_mechanism", raising)
-        patch.setattr(choice.np, "argmax", raising)
+        patch.setattr("sklearn_ada.holdout.choice.exponential_mechanism", raising)
+        patch.setattr(np, "argmax", raising)
         with pytest.raises(ValueError, match="could not choose among 2 models") as caught:
             holdout.select([model, other], scoring="accuracy", epsilon=epsilon)
     assert "0.8" not in str(caught.value)
@@ -130,7 +128,9 @@ def test_whatever_is_asked_either_nothing_was_looked_at_or_it_is_charged(
     rows, model, monkeypatch, how, scoring, mechanism, guess
 ):
     looked = []
-    monkeypatch.setattr(one_question, "look", lambda *args, **kw: looked.append(1) or LOOK(*args, **kw))
+    monkeypatch.setattr(
+        LogisticRegression, "decision_function", lambda *args: looked.append(1) or DECIDE(*args)
+    )
     holdout = Holdout(rows[2], rows[3])
     try:
         answer = holdouts.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=guess, settings=how)

@@ -28,10 +28,10 @@ def test_a_surprise_in_the_round_widens_no_other_answer_of_it():
     assert len({answer.certificate.ln_delta for answer in surprised}) == 1
 
 
-def test_one_after_the_other_it_does():
+def test_a_surprise_widens_the_answers_after_it_that_are_asked_one_by_one():
     holdout = _holdout()
-    told = [holdout.check(t, scoring="accuracy", guess=g) for t, g in zip(TREES, GUESSES, strict=True)]
-    assert told[1].certificate.ln_delta < told[0].certificate.ln_delta - np.log(10.0)
+    alone = [holdout.check(t, scoring="accuracy", guess=g) for t, g in zip(TREES, GUESSES, strict=True)]
+    assert alone[1].certificate.ln_delta < alone[0].certificate.ln_delta - np.log(10.0)
 
 
 def test_each_has_its_part_of_the_round():
@@ -68,8 +68,7 @@ def test_rounds_may_fill_the_tolerance():
 def test_on_a_ledger_that_answers_in_cells_the_closed_round_is_returned():
     holdout = _holdout(answers="coarse")
     told = holdout.check_many(TREES, scoring="accuracy", guesses=GUESSES)
-    closed = [record for record in holdout.ledger.records() if "close round" in str(record.key)]
-    assert len(closed) == 1
+    assert len([record for record in holdout.ledger.records() if "close round" in str(record.key)]) == 1
     again = holdout.check_many(TREES, scoring="accuracy", guesses=GUESSES)
     assert [answer.interval for answer in again] == [answer.interval for answer in told]
 

@@ -1,6 +1,5 @@
 """A key only proposes: the holdout confirms that a model says what is recorded, at a price."""
 
-import dataclasses
 import itertools
 import json
 import math
@@ -11,6 +10,7 @@ import sys
 import textwrap
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -21,13 +21,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import AnswersDisplay, Holdout, MedianSettings, Metric, ReusableHoldoutCV, _notices
+from sklearn_ada import AnswersDisplay, Holdout, MedianSettings, Metric, ReusableHoldoutCV
 from sklearn_ada.accounting import FAILURES
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.holdout.state import State
 from tests.support import holdouts
+from tests.support.ledgers import bodies, rewritten
+from tests.support.models import FromFile
 
 RNG = np.random.default_rng(7)
 N = 300
@@ -36,25 +36,6 @@ Y = (X[:, 0] + 0.7 * RNG.normal(size=N) > 0).astype(int)
 PUBLIC = RNG.normal(size=(100, 2)), RNG.integers(0, 2, 100)
 FIRST, SECOND, THIRD = np.array([1.0, 0.0]), np.array([-1.0, 0.4]), np.array([0.2, 1.0])
 THRESHOLD = 0.0
-
-
-class FromFile(ClassifierMixin, BaseEstimator):
-    """Its weights stand in a file, which no digest of the model reads."""
-
-    classes_ = np.array([0, 1])
-
-    def __init__(self, path):
-        self.path = path
-
-    def predict(self, X):
-        weights = np.load(self.path)
-        if np.isnan(weights).any():
-            raise (KeyboardInterrupt if np.isnan(weights).all() else TypeError)("the file is empty")
-        return (np.asarray(X) @ weights > 0).astype(int)
-
-    def predict_proba(self, X):
-        odds = np.exp(np.asarray(X) @ np.load(self.path))
-        return np.column_stack([1 / (1 + odds), odds / (1 + odds)])
 
 
 class Named(FromFile):
@@ -78,8 +59,7 @@ class Evaluated(ClassifierMixin, BaseEstimator):
 
 @pytest.fixture
 def model(tmp_path):
-    train(tmp_path / "weights.npy", FIRST)
-    return FromFile(tmp_path / "weights.npy")
+    return trained(tmp_path / "weights.npy", FIRST)
 
 
 @pytest.fixture
@@ -87,9 +67,15 @@ def holdout(tmp_path):
     return Holdout(X, Y, ledger=tmp_path / "ledger.db", random_state=0)
 
 
-def train(path, weights):
-    """Write other weights into the file of a model, or into that of its path."""
-    np.save(getattr(path, "path", path), weights)
+def train(model, weights):
+    """Write other weights into the file of a model."""
+    np.save(model.path, weights)
+
+
+def trained(path, weights, kind=FromFile):
+    """Return a model whose weights are written into a file."""
+    np.save(path, weights)
+    return kind(path)
 
 
 def certify(holdout, model, **how):
@@ -100,42 +86,32 @@ def accuracy(model):
     return pytest.approx(accuracy_score(Y, model.predict(X)), abs=1e-12)
 
 
-def told(holdout):
-    """Return what the confirmations of a ledger said."""
-    entries = [entry_of(record) for record in holdout.ledger.records()]
-    return [entry.verdict for entry in entries if entry.kind == "confirmation"]
+def confirmations(holdout):
+    return [body for body in bodies(holdout) if body.get("kind") == "confirmation"]
 
 
-def entry_of(record):
-    from sklearn_ada.holdout.records import Entry
-
-    return Entry.of(record)
+def verdicts(holdout):
+    """Return what came of the comparisons of a ledger."""
+    symbols = (body["event"]["symbols"][0] for body in confirmations(holdout))
+    return ["different" if symbol["value"] else "the same" for symbol in symbols]
 
 
 # --- false matches -----------------------------------------------------------------------------------------
 
 
-def test_a_model_whose_file_is_trained_again_has_an_answer_of_its_own(holdout, model):
-    one = certify(holdout, model)
-    train(model, SECOND)
-    other = certify(holdout, model)
-    assert other.value == accuracy(model)
-    assert one.value != accuracy(model)
-    assert (other.repeated, other.verdict) == (False, "exact")
-    assert told(holdout) == ["different"]
-
-
-def test_every_version_is_found_again(holdout, model):
+def test_every_version_has_an_answer_of_its_own_and_is_found_again(holdout, model):
     answers = {}
     for name, weights in (("first", FIRST), ("second", SECOND), ("third", THIRD)):
         train(model, weights)
         answers[name] = certify(holdout, model)
+        assert answers[name].value == accuracy(model)
+        assert (answers[name].repeated, answers[name].verdict) == (False, "exact")
     for name, weights in (("second", SECOND), ("first", FIRST), ("third", THIRD)):
         train(model, weights)
         again = certify(holdout, model)
-        assert (again, again.repeated) == (answers[name], True)
-        assert again.value == accuracy(model)
-    assert told(holdout) == ["different"] * 2 + ["the same"] * 3
+        assert (again, again.repeated, again.value) == (answers[name], True, accuracy(model))
+    assert len({answer.value for answer in answers.values()}) == 3
+    assert verdicts(holdout) == ["different"] * 2 + ["the same"] * 3
     assert holdout.report().asked == {"check": 0, "certify": 3}
 
 
@@ -147,12 +123,11 @@ def test_a_method_of_a_library_that_is_patched_is_another_model(holdout, monkeyp
 
 
 def test_a_name_within_a_text_is_another_model_once_it_changes(monkeypatch, tmp_path):
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    holdout = Holdout(frame, Y, ledger=tmp_path / "ledger.db")
+    holdout = Holdout(pd.DataFrame(X, columns=["a", "b"]), Y, ledger=tmp_path / "ledger.db")
     for threshold in (0.0, 0.5, -0.5):
         monkeypatch.setitem(globals(), "THRESHOLD", threshold)
         assert certify(holdout, Evaluated()).value == pytest.approx(accuracy_score(Y, X[:, 0] > threshold))
-    assert told(holdout) == ["different"] * 2
+    assert verdicts(holdout) == ["different"] * 2
 
 
 KINDS = {
@@ -183,7 +158,7 @@ def test_what_any_metric_reads_is_compared(kind, model, tmp_path):
     other = certify(own, asked, **how)
     assert not other.repeated
     assert other.value != one.value
-    assert told(own) == ["the same", "different"]
+    assert verdicts(own) == ["the same", "different"]
 
 
 def test_numbers_that_differ_in_their_last_bits_are_the_same(holdout):
@@ -202,7 +177,7 @@ def test_numbers_that_differ_in_their_last_bits_are_the_same(holdout):
     for scoring in ("neg_brier_score", "roc_auc"):
         assert not certify(holdout, Threads(), scoring=scoring, guess=None).repeated
         assert certify(holdout, Threads(), scoring=scoring, guess=None).repeated
-    assert told(holdout) == ["the same"] * 2
+    assert verdicts(holdout) == ["the same"] * 2
 
 
 class Seconds(RegressorMixin, FromFile):
@@ -257,7 +232,7 @@ def test_outputs_that_agree_but_for_a_millionth_are_others_if_the_value_is(kind,
         answers.append(certify(own, of(model.path), scoring=metric, guess=None))
     assert [answer.repeated for answer in answers] == [False, False]
     assert abs(answers[0].value - answers[1].value) > 0.01
-    assert told(own) == ["different"]
+    assert verdicts(own) == ["different"]
 
 
 def test_a_candidate_that_diverged_hides_no_change_of_the_others(tmp_path):
@@ -271,10 +246,9 @@ def test_a_candidate_that_diverged_hides_no_change_of_the_others(tmp_path):
             return X @ np.load(self.path)
 
     own = Holdout(X, X[:, 0] + 0.1 * RNG.normal(size=N), ledger=tmp_path / "own.db")
-    models, winners = [Linear(tmp_path / f"{number}.npy") for number in range(3)], []
+    winners = []
     for weights in ([[1e4, 0.0], FIRST, SECOND], [[1e4, 0.0], SECOND, FIRST]):
-        for each, of in zip(models, weights, strict=True):
-            train(each, of)
+        models = [trained(tmp_path / f"{number}.npy", each, Linear) for number, each in enumerate(weights)]
         winners.append(own.select(models, scoring="r2", epsilon=None))
     assert winners == [1, 2]
 
@@ -300,7 +274,7 @@ def test_a_forest_whose_trees_are_added_in_another_order_is_one_question(tmp_pat
     how = {"scoring": "neg_brier_score", "guess": None, "guess_from": guess_from}
     answers = [certify(own, forest, **how) for _ in range(4)]
     assert [answer.repeated for answer in answers] == [False, True, True, True]
-    assert told(own) == ["the same"] * 3
+    assert verdicts(own) == ["the same"] * 3
     paid = own.report().nats - answers[0].cost.nats
     assert 0.0 < paid < 0.003
 
@@ -317,7 +291,7 @@ def test_a_search_of_such_forests_that_is_run_again_asks_nothing_new(ask, tmp_pa
         asked.append(own.report().asked)
         nats.append(own.report().nats)
     assert asked[0] == asked[1] == asked[2]
-    assert "different" not in told(own)
+    assert "different" not in verdicts(own)
     assert nats[2] - nats[0] < 0.02
 
 
@@ -331,8 +305,7 @@ def test_a_metric_that_changed_without_its_digest_is_another_question(holdout, m
     def scorer(estimator, X, y):
         return float(np.load(model.path)[0] > 0) * 0.5
 
-    metric = Metric(scorer, range=(0, 1))
-    how = {"scoring": metric, "settings": MedianSettings(), "guess": None}
+    how = {"scoring": Metric(scorer, range=(0, 1)), "settings": MedianSettings(), "guess": None}
     constant = LogisticRegression().fit(*PUBLIC)
     assert certify(holdout, constant, **how).value == 0.5
     train(model, SECOND)
@@ -364,8 +337,7 @@ def test_the_first_that_differs_costs_seven_nats_and_later_ones_less_and_less(ho
     for number in range(6):
         train(model, [math.cos(number), math.sin(number)])
         certify(holdout, model)
-    entries = [entry_of(record) for record in holdout.ledger.records()]
-    paid = [entry.nats for entry in entries if entry.kind == "confirmation"]
+    paid = [body["price"] for body in confirmations(holdout)]
     assert paid[:2] == pytest.approx([math.log(1000)] * 2)  # of one version, and of the first of several
     assert paid[2:] == sorted(paid[2:], reverse=True)
     assert paid[-1] < 1.5
@@ -387,8 +359,8 @@ def test_which_of_several_is_paid_for_by_how_often_it_was_that_one(holdout, mode
     for weights in (FIRST, SECOND, THIRD, FIRST, FIRST, SECOND, FIRST):
         train(model, weights)
         certify(holdout, model)
-    told = [record.body["event"]["symbols"] for record in holdout.ledger.records() if "event" in record.body]
-    which = [symbols[1] for symbols in told if len(symbols) > 1 and symbols[1]["stream"] == "which"]
+    symbols = [body["event"]["symbols"] for body in confirmations(holdout)]
+    which = [each[1] for each in symbols if len(each) > 1 and each[1]["stream"] == "which"]
     assert [symbol["value"] for symbol in which] == [0, 0, 1, 0]
     assert [symbol["scale"] for symbol in which] == pytest.approx([1 / 3, 2 / 4, 1 / 5, 3 / 6])
 
@@ -408,18 +380,13 @@ def test_an_edited_chance_of_a_version_is_noticed(holdout, model):
     for weights in (FIRST, SECOND, FIRST):
         train(model, weights)
         certify(holdout, model)
-    bodies = [record.body for record in holdout.ledger.records()]
-    state = State(bodies[0])
-    for body in bodies[1:-1]:
-        state.advance(body)
-    edited = json.loads(json.dumps(bodies[-1]))
+    *before, last = bodies(holdout)
+    state, edited = holdouts.state_after(before), json.loads(json.dumps(last))
     edited["event"]["symbols"][1]["scale"] = 1.0
     with pytest.raises(LedgerDamagedError, match="probability of a version"):
         state.advance(edited)
-    state.advance(bodies[-1])
-    restored = State(bodies[0])
-    restored.restore(json.loads(json.dumps(state.to_dict())))
-    assert restored.to_dict() == state.to_dict()
+    state.advance(last)
+    assert holdouts.restored(state, before[0]).to_dict() == state.to_dict()
 
 
 def test_what_is_paid_widens_what_comes_later(holdout, model):
@@ -430,9 +397,7 @@ def test_what_is_paid_widens_what_comes_later(holdout, model):
         certify(holdout, model)
         widths.append(holdout.report().outlook.forecasts[0].half_width)
     assert widths[1] > widths[0]
-    assert holdout.report().nats == pytest.approx(
-        sum(record.body.get("price", 0.0) for record in holdout.ledger.records())
-    )
+    assert holdout.report().nats == pytest.approx(sum(body.get("price", 0.0) for body in bodies(holdout)))
 
 
 # --- what it is part of ------------------------------------------------------------------------------------
@@ -441,12 +406,10 @@ def test_what_is_paid_widens_what_comes_later(holdout, model):
 def test_in_a_round_the_new_question_keeps_its_place(holdout, model):
     name = holdouts.open_round(holdout, 3, purpose="check", scoring="accuracy", key="one")
     how = {"scoring": "accuracy", "purpose": "check", "guess": 0.7, "round_name": name}
-    holdouts.ask(holdout, model, **how)
-    holdouts.ask(holdout, model, **how)
-    train(model, SECOND)
-    other = holdouts.ask(holdout, model, **how)
-    records = [record.body for record in holdout.ledger.records()]
-    ((opened,), answers) = ([b for b in records if b.get("kind") == k] for k in ("round", "answer"))
+    for weights in (FIRST, FIRST, SECOND):
+        train(model, weights)
+        other = holdouts.ask(holdout, model, **how)
+    ((opened,), answers) = ([b for b in bodies(holdout) if b.get("kind") == k] for k in ("round", "answer"))
     assert [body["round"] for body in answers] == [name, name]
     assert other.certificate.ln_delta == opened["ln_delta"]
     assert holdout.ledger.read(lambda state: state._rounds[name].left) == 1
@@ -457,42 +420,39 @@ def test_a_confirmation_is_no_question_but_the_holdout_is_no_longer_untouched(ho
     certify(holdout, model)
     certify(holdout, model)
     report = holdout.report()
-    assert report.asked == {"check": 0, "certify": 1}
-    assert report.asked_by == {"?": 1}
+    assert (report.asked, report.asked_by) == ({"check": 0, "certify": 1}, {"?": 1})
     assert report.confirmed == {"the same": 1, "different": 0}
     assert not holdout.ledger.read(lambda state: state.is_untouched)
 
 
+@pytest.fixture
+def select(holdout, model, tmp_path):
+    models = [trained(tmp_path / "fixed.npy", THIRD), model]
+    return lambda epsilon=None: holdout.select(models, scoring="accuracy", epsilon=epsilon)
+
+
 @pytest.mark.parametrize("epsilon", [None, 0.5])
-def test_a_choice_is_made_anew_if_a_model_says_something_else(holdout, model, epsilon, tmp_path):
-    train(tmp_path / "fixed.npy", THIRD)
-    models = [FromFile(tmp_path / "fixed.npy"), model]
-
-    def select():
-        return holdout.select(models, scoring="accuracy", epsilon=epsilon)
-
-    first = select()
+def test_a_choice_is_made_anew_if_outputs_of_a_model_change(holdout, model, epsilon, select):
+    first = select(epsilon)
     train(model, SECOND)
-    second = select()
-    assert told(holdout) == ["different"]
-    assert select() == second
+    second = select(epsilon)
+    assert verdicts(holdout) == ["different"]
+    assert select(epsilon) == second
     train(model, FIRST)
-    assert select() == first
-    assert told(holdout) == ["different", "the same", "the same"]
+    assert select(epsilon) == first
+    assert verdicts(holdout) == ["different", "the same", "the same"]
     if epsilon is None:
         assert (first, second) == (1, 0)
 
 
-def test_a_choice_in_which_a_model_fails_the_second_time_is_another_one(holdout, model, tmp_path):
-    train(tmp_path / "fixed.npy", THIRD)
-    models = [FromFile(tmp_path / "fixed.npy"), model]
-    assert holdout.select(models, scoring="accuracy", epsilon=None) == 1
+def test_a_choice_in_which_a_model_fails_the_second_time_is_another_one(holdout, model, select):
+    assert select() == 1
     train(model, [np.nan, 0.0])
-    assert holdout.select(models, scoring="accuracy", epsilon=None) == 0
+    assert select() == 0
     train(model, [np.nan, np.nan])
     with pytest.raises(KeyboardInterrupt):
-        holdout.select(models, scoring="accuracy", epsilon=None)
-    assert told(holdout) == ["different", "different"]
+        select()
+    assert verdicts(holdout) == ["different", "different"]
 
 
 def test_the_smaller_holdout_goes_on_confirming_what_is_recorded(holdout, model):
@@ -501,9 +461,8 @@ def test_the_smaller_holdout_goes_on_confirming_what_is_recorded(holdout, model)
     certify(larger, model)
     assert certify(holdout, model) == one
     train(model, SECOND)
-    assert certify(holdout, model).verdict == "refused"
-    assert certify(larger, model).answered
-    assert told(holdout) == ["the same", "different", "different"]
+    assert (certify(holdout, model).verdict, certify(larger, model).answered) == ("refused", True)
+    assert verdicts(holdout) == ["the same", "different", "different"]
 
 
 def test_a_declared_model_has_its_share_once_and_names_what_that_rests_on(holdout, model):
@@ -522,29 +481,24 @@ def test_a_declared_model_has_its_share_once_and_names_what_that_rests_on(holdou
 
 def test_the_comparison_is_answered_when_the_tolerance_is_met(tmp_path, model):
     holdout = Holdout(X, Y, tolerance=0.16, ledger=tmp_path / "ledger.db")
-    one = certify(holdout, model)
-    for number in range(100):
-        if not certify(holdout, LogisticRegression().fit(*PUBLIC), guess=0.01 * number).answered:
-            break
-    else:
-        raise AssertionError("the tolerance was never met")
+    one, fitted = certify(holdout, model), LogisticRegression().fit(*PUBLIC)
+    assert not all(certify(holdout, fitted, guess=0.01 * number).answered for number in range(100))
     assert certify(holdout, model) == one
     train(model, SECOND)
-    refused = certify(holdout, model)
-    assert refused.verdict == "refused"
-    assert told(holdout) == ["the same", "different"]
+    assert certify(holdout, model).verdict == "refused"
+    assert verdicts(holdout) == ["the same", "different"]
     train(model, FIRST)
     assert certify(holdout, model) == one
 
 
-def test_an_interrupt_of_a_question_that_is_refused_is_not_told(tmp_path, model):
+def test_an_interrupt_of_a_question_that_is_refused_is_not_verdicts(tmp_path, model):
     """It would tell for nothing in which way the model differs."""
     holdout = Holdout(X, Y, tolerance=0.5, ledger=tmp_path / "ledger.db")
     certify(holdout, model)
     holdout.top_up(*PUBLIC)
     train(model, [np.nan, np.nan])
     assert certify(holdout, model).verdict == "refused"
-    assert told(holdout) == ["different"]
+    assert verdicts(holdout) == ["different"]
 
 
 # --- failures and interrupts -------------------------------------------------------------------------------
@@ -564,7 +518,7 @@ def test_a_failure_is_compared_as_its_symbols(holdout, model):
     assert certify(holdout, model).reason == FAILURES[3]  # what is recorded is an answer
     train(model, FIRST)
     assert certify(holdout, model).verdict == "exact"
-    assert told(holdout) == ["different", "the same", "different", "the same", "the same"]
+    assert verdicts(holdout) == ["different", "the same", "different", "the same", "the same"]
 
 
 # --- privacy -----------------------------------------------------------------------------------------------
@@ -572,24 +526,23 @@ def test_a_failure_is_compared_as_its_symbols(holdout, model):
 
 @pytest.mark.parametrize("route", ["differential_privacy", "both"])
 def test_where_privacy_certifies_nothing_is_compared_on_the_holdout(route, model, tmp_path, monkeypatch):
-    monkeypatch.setattr(_notices, "_given", set())
+    monkeypatch.setattr("sklearn_ada._notices._given", set())
     holdout = Holdout(X, Y, route=route, ledger=tmp_path / "ledger.db")
-    fitted = LogisticRegression().fit(*PUBLIC)
+
+    def check(model, **guess):
+        return holdout.check(model, scoring="accuracy", **(guess or {"guess": 0.7}))
+
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message="An answer of the holdout certifies nothing")
-        one = holdout.check(model, scoring="accuracy", guess_from=PUBLIC)
-        assert holdout.check(model, scoring="accuracy", guess_from=PUBLIC) == one
-        library = holdout.check(fitted, scoring="accuracy", guess=0.7)
-        assert holdout.check(fitted, scoring="accuracy", guess=0.7) == library
-        holdout.check(model, scoring="accuracy", guess=0.7)
-    with pytest.warns(UserWarning, match=r"guess_from=\(X_val, y_val\)"):
-        again = holdout.check(model, scoring="accuracy", guess=0.7)
-    assert not again.repeated
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        holdout.check(model, scoring="accuracy", guess=0.7)  # one warning a process
-    assert told(holdout) == []
+        assert check(model, guess_from=PUBLIC) == check(model, guess_from=PUBLIC)
+        fitted = LogisticRegression().fit(*PUBLIC)
+        assert check(fitted) == check(fitted)
+        check(model)
+        with pytest.warns(UserWarning, match=r"guess_from=\(X_val, y_val\)"):
+            assert not check(model).repeated
+        check(model)  # one warning a process
+    assert verdicts(holdout) == []
     assert holdout.report().asked == {"check": 5, "certify": 0}
 
 
@@ -604,16 +557,16 @@ def test_noise_of_a_question_that_is_asked_anew_is_drawn_anew(route, model, tmp_
 
 
 def test_a_choice_is_recognised_by_models_of_libraries_only(model, monkeypatch, tmp_path):
-    monkeypatch.setattr(_notices, "_given", set())
+    monkeypatch.setattr("sklearn_ada._notices._given", set())
     holdout = Holdout(X, Y, route="both", ledger=tmp_path / "own.db")
     library = [LogisticRegression(C=c).fit(*PUBLIC) for c in (0.1, 1.0)]
-    holdout.select(library, scoring="accuracy")
-    holdout.select(library, scoring="accuracy")
-    assert len(list(holdout.ledger.records())) == 2
+    for _ in range(2):
+        holdout.select(library, scoring="accuracy")
+    assert len(bodies(holdout)) == 2
     holdout.select([*library, model], scoring="accuracy")
     with pytest.warns(UserWarning, match="guess_from="):
         holdout.select([*library, model], scoring="accuracy")
-    assert len(list(holdout.ledger.records())) == 4
+    assert len(bodies(holdout)) == 4
 
 
 # --- together, and in the middle ---------------------------------------------------------------------------
@@ -622,17 +575,15 @@ def test_a_choice_is_recognised_by_models_of_libraries_only(model, monkeypatch, 
 def test_threads_that_find_the_same_mismatch_make_one_version(holdout, model):
     certify(holdout, model)
     train(model, SECOND)
-    together, answers = threading.Barrier(6), []
+    together = threading.Barrier(6)
 
-    def ask():
+    def ask(_):
         together.wait()
-        answers.append(certify(holdout, model))
+        return certify(holdout, model)
 
-    threads = [threading.Thread(target=ask) for _ in range(6)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(ask, range(6)))
     assert all(answer.value == accuracy(model) for answer in answers)
-    assert len(answers) == 6
     assert len({answer.index for answer in answers}) == 1
     assert [answer.repeated for answer in answers].count(False) == 1
     assert holdout.report().asked["certify"] == 2
@@ -641,8 +592,8 @@ def test_threads_that_find_the_same_mismatch_make_one_version(holdout, model):
 def test_a_version_that_comes_up_between_comparison_and_charge_is_compared_too(holdout, model, monkeypatch):
     """Somebody else asks about a third model under the same key at that moment."""
     certify(holdout, model)
-    session = session_of(holdout)
-    charge, others = type(session).charge, []
+    session, others = type(holdout._session), []
+    charge = session.charge
 
     def interrupted(self, key, decide):
         if key is not None and key.endswith("version 2") and not others:
@@ -651,17 +602,15 @@ def test_a_version_that_comes_up_between_comparison_and_charge_is_compared_too(h
             certify(holdout, model)
         return charge(self, key, decide)
 
-    monkeypatch.setattr(type(session), "charge", interrupted)
+    monkeypatch.setattr(session, "charge", interrupted)
     train(model, THIRD)
     third = certify(holdout, model)
     train(model, THIRD)
-    assert third.value == accuracy(model)
-    assert not third.repeated
+    assert (third.value, third.repeated) == (accuracy(model), False)
     keys = [record.key for record in holdout.ledger.records() if record.body.get("kind") == "answer"]
     assert keys[1:] == [f"{keys[0]} version {number}" for number in (2, 3)]
     # A third model is compared with the second one, which it has not been compared with yet.
-    last = [r.body for r in holdout.ledger.records() if r.body.get("kind") == "confirmation"][-1]
-    assert len(last["compared_with"]) == 1
+    assert len(confirmations(holdout)[-1]["compared_with"]) == 1
 
 
 @pytest.mark.thorough
@@ -692,7 +641,7 @@ def test_what_breaks_down_before_the_record_is_asked_again(holdout, model, monke
     """At the comparison, or between it and the new answer: what was told is paid for, and nothing is lost."""
     one = certify(holdout, model)
     train(model, SECOND)
-    session, calls = type(session_of(holdout)), itertools.count()
+    session, calls = type(holdout._session), itertools.count()
     charge = session.charge
 
     def breaks(self, key, decide):
@@ -704,12 +653,12 @@ def test_what_breaks_down_before_the_record_is_asked_again(holdout, model, monke
         patch.setattr(session, "charge", breaks)
         with pytest.raises(LedgerError, match="gone"):
             certify(holdout, model)
-    assert told(holdout) == ["different"] * charged
+    assert verdicts(holdout) == ["different"] * charged
     other = certify(holdout, model)
     assert (other.value, other.repeated) == (accuracy(model), False)
     train(model, FIRST)
     assert certify(holdout, model) == one
-    assert told(holdout) == ["different"] * (charged + 1) + ["the same"]
+    assert verdicts(holdout) == ["different"] * (charged + 1) + ["the same"]
 
 
 # --- records of older releases -----------------------------------------------------------------------------
@@ -722,40 +671,30 @@ def test_records_that_keep_nothing_to_compare_with_are_asked_again(model, tmp_pa
     body = {name: value for name, value in record.body.items() if name != "said"}
     new.ledger.charge(record.key, lambda state: body)
     again = certify(new, model)
-    assert (again.repeated, again.index, told(new)) == (False, 2, [])
+    assert (again.repeated, again.index, verdicts(new)) == (False, 2, [])
     assert certify(new, model) == again
     *_, second, _ = new.ledger.records()
-    assert second.key == f"{record.key} version 2"
-    assert told(new) == ["the same"]
+    assert (second.key, verdicts(new)) == (f"{record.key} version 2", ["the same"])
 
 
 # --- what is shown -----------------------------------------------------------------------------------------
 
 
-def test_tables_reports_and_files_know_confirmations_and_show_no_summary(holdout, model, tmp_path, capsys):
-    certify(holdout, model)
-    certify(holdout, model)
-    train(model, SECOND)
-    answer = certify(holdout, model)
+def test_tables_reports_and_files_show_confirmations_and_no_summary(holdout, model, tmp_path, capsys):
+    for weights in (FIRST, FIRST, SECOND):
+        train(model, weights)
+        answer = certify(holdout, model)
     holdout.select([model, LogisticRegression().fit(*PUBLIC)], scoring="accuracy")
-    kept = [r.body["said"] for r in holdout.ledger.records() if "said" in r.body]
+    kept = [body["said"] for body in bodies(holdout) if "said" in body]
     assert len(kept) == 3
-    report = holdout.report()
-    path = str(tmp_path / "ledger.db")
-    for arguments in (
-        ["show"],
-        ["show", "--json"],
-        ["show", "--csv"],
-        ["report"],
-        ["report", "--json"],
-        ["verify"],
-    ):
-        main(["ledger", arguments[0], path, *arguments[1:]])
+    report, path = holdout.report(), str(tmp_path / "ledger.db")
+    for arguments in ("show", "show --json", "show --csv", "report", "report --json", "verify"):
+        command, *options = arguments.split()
+        main(["ledger", command, path, *options])
     printed = capsys.readouterr().out
     shown = [printed, repr(answer), repr(report), report._repr_html_(), json.dumps(report.to_dicts())]
     shown += [json.dumps(report.to_dict()), pickle.dumps(report).decode("latin-1"), repr(holdout)]
-    for text in shown:
-        assert not any(each in text for each in kept)
+    assert not any(each in text for text in shown for each in kept)
     assert "1 asked again: the same, 1 asked again: different" in repr(report)
     assert "asked again, and the model said: the same 1, different 1" in printed
     rows = [line for line in printed.splitlines() if re.match(r"\d+ .* confirmation ", line)]
@@ -763,47 +702,39 @@ def test_tables_reports_and_files_know_confirmations_and_show_no_summary(holdout
     assert AnswersDisplay.from_holdout(holdout).bars_
 
 
-def test_a_row_of_a_table_says_what_was_compared_and_what_came_of_it(tmp_path, model):
+def test_a_row_of_a_table_shows_what_was_compared_and_what_came_of_it(tmp_path, model, capsys):
     holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db", who="ada", label="one")
-    certify(holdout, model)
-    certify(holdout, model)
-    train(model, SECOND)
-    certify(holdout, model)
-    same, different = (e for e in map(entry_of, holdout.ledger.records()) if e.kind == "confirmation")
-    assert (same.verdict, same.reason, same.metric, same.who) == (
-        "the same",
-        "as in record 1",
-        "accuracy",
-        "ada",
-    )
-    assert (different.verdict, different.reason, different.purpose) == (
-        "different",
-        "not as in record 1",
-        "certify",
-    )
-    assert same.nats == pytest.approx(1e-3, rel=1e-3)
-    assert same.answer is None
+    for weights in (FIRST, FIRST, SECOND):
+        train(model, weights)
+        certify(holdout, model)
+    main(["ledger", "show", "--json", str(tmp_path / "ledger.db")])
+    entries = json.loads(capsys.readouterr().out)
+    same, different = (entry for entry in entries if entry["kind"] == "confirmation")
+    shared = {"metric": "accuracy", "purpose": "certify", "who": "ada", "answer": None}
+    assert same | shared | {"verdict": "the same", "reason": "as in record 1"} == same
+    assert different | shared | {"verdict": "different", "reason": "not as in record 1"} == different
+    assert same["nats"] == pytest.approx(1e-3, rel=1e-3)
 
 
-def test_a_confirmation_of_a_record_that_it_was_not_compared_with_is_damage(holdout, model):
+def test_a_confirmation_of_a_record_that_it_was_not_compared_with_is_damage(model, tmp_path, capsys):
+    path = tmp_path / "ledger.db"
+    holdout = Holdout(X, Y, ledger=path)
     for weights in (FIRST, SECOND, SECOND):
         train(model, weights)
         certify(holdout, model)
-    *_, record = holdout.ledger.records()
-    short = dataclasses.replace(record, body={**record.body, "compared_with": [1]})
-    with pytest.raises(LedgerDamagedError, match="edited"):
-        entry_of(short)
+    rewritten(path, len(bodies(holdout)) - 1, lambda body: body.update(compared_with=[1]))
+    assert main(["ledger", "show", str(path)]) == 1
+    assert "edited" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_where_the_privacy_budget_is_spent_what_public_rows_confirm_is_still_answered(model, tmp_path):
-    path, policy = tmp_path / "own.db", {"route": "differential_privacy", "expected_questions": 2}
-    holdout = Holdout(X, Y, ledger=path, **policy)
+    policy = {"route": "differential_privacy", "expected_questions": 2}
+    holdout = Holdout(X, Y, ledger=tmp_path / "own.db", **policy)
     one = holdout.check(model, scoring="accuracy", guess_from=PUBLIC)
-    others = [
-        holdout.check(LogisticRegression(C=c).fit(*PUBLIC), scoring="accuracy", guess=0.7) for c in (1, 2, 3)
-    ]
-    assert others[-1].verdict == "refused"
+    others = (LogisticRegression(C=c).fit(*PUBLIC) for c in (1, 2, 3))
+    answers = [holdout.check(other, scoring="accuracy", guess=0.7) for other in others]
+    assert answers[-1].verdict == "refused"
     assert holdout.check(model, scoring="accuracy", guess_from=PUBLIC) == one
 
 
@@ -811,9 +742,7 @@ def test_a_state_without_a_confirmation_is_written_as_before_there_were_any(hold
     certify(holdout, model)
     assert set(holdout.ledger.read(lambda state: state.to_dict())["account"]["urns"]) == {"cells"}
     certify(holdout, model)
-    told = holdout.ledger.read(lambda state: state.to_dict())
-    assert told["account"]["urns"]["confirmation"] == [[0, 1]]
-    state = holdout.ledger.read(lambda state: type(state)(holdout.ledger.genesis))
-    state.restore(told)
-    assert state.confirmed == (1, 0)
-    assert state.to_dict() == told
+    state = holdout.ledger.read(lambda state: state)
+    assert state.to_dict()["account"]["urns"]["confirmation"] == [[0, 1]]
+    restored = holdouts.restored(state, holdout.ledger.genesis)
+    assert (restored.confirmed, restored.to_dict()) == ((1, 0), state.to_dict())

@@ -7,21 +7,10 @@ import pytest
 from scipy import stats
 
 from sklearn_ada import Guess, Holdout
-from sklearn_ada.holdout.state import State
+from tests.support import holdouts
+from tests.support.models import Column
 
 ROWS, MODELS, BETA = 200, 40, 0.05
-
-
-class Column:
-    """A fitted model that predicts one column of X."""
-
-    classes_ = np.array([0, 1])
-
-    def __init__(self, column):
-        self.column = column
-
-    def predict(self, X):
-        return X[:, self.column].astype(int)
 
 
 def _coins(seed, tmp_path, *, in_file=True):
@@ -50,8 +39,7 @@ def test_nothing_revealed_later_widens_a_declared_interval(tmp_path):
 
 def test_what_was_paid_for_before_the_declaration_widens_it(tmp_path):
     """The class counts may be known, and models chosen by them; so may the mean weight."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(100, size=2000)
+    y = np.random.default_rng(0).integers(100, size=2000)
     often = np.bincount(y, minlength=100) > 20  # right where there are too many records
     X = np.where(often[y], y, (y + 1) % 100)[:, None]
     model, truth = Column(0), often.mean()
@@ -147,5 +135,5 @@ def test_declared_intervals_cover_at_once_and_without_their_number_they_would_no
     def without_number(self, member, share):
         return type(share)(math.log(BETA / 2.0), share.nats)
 
-    monkeypatch.setattr(State, "declared", without_number)
+    monkeypatch.setattr(holdouts.State, "declared", without_number)
     assert stats.binom.sf(_misses(tmp_path, range(runs, 2 * runs)) - 1, runs, BETA) < 1e-6

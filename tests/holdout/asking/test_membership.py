@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada.accounting import codes
-from sklearn_ada.accounting import codes as polya_urn
 from tests.support.ledgers import forget_ledgers_in_memory
 
 DOMAIN, ROWS = 3, 3
@@ -89,8 +87,7 @@ def asks_anything(seed):
 def transcript(data, choose, path, count, seed=0):
     """Return all that the ledger of one data set tells but hidden summaries, and what was paid for it."""
     forget_ledgers_in_memory()  # each data set has a ledger of its own
-    X = np.array(data)[:, None]
-    holdout = Holdout(X, LABELS, ledger=":memory:", random_state=seed)
+    holdout = Holdout(np.array(data)[:, None], LABELS, ledger=":memory:", random_state=seed)
     model, fixed, told = FromFile(path), FromFile(path.with_name("fixed.npy")), ()
     for _ in range(count):
         how = choose(told, path)
@@ -133,8 +130,8 @@ def test_where_rows_are_is_paid_for(tmp_path):
 @pytest.fixture
 def for_nothing(monkeypatch):
     """The price of a confirmation, and nothing else, is taken away."""
-    monkeypatch.setattr(codes, "_ln_of_two", lambda symbol, mass: 0.0)
-    monkeypatch.setattr(polya_urn, "CONFIRMATION_WEIGHT", 1e15)
+    monkeypatch.setattr("sklearn_ada.accounting.codes._ln_of_two", lambda symbol, mass: 0.0)
+    monkeypatch.setattr("sklearn_ada.accounting.codes.CONFIRMATION_WEIGHT", 1e15)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

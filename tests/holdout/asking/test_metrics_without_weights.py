@@ -30,14 +30,6 @@ def any_keyword(estimator, X, y, **params):
     return weighing(estimator, X, y, **params)
 
 
-def spread(y_true, y_pred):
-    return -float(np.ptp(y_true - y_pred))
-
-
-def spread_of_scores(y_true, scores, sample_weight=None):
-    return float(np.std(scores))
-
-
 class Undecided:
     """A scorer that is an object."""
 
@@ -51,14 +43,16 @@ REFUSED = {
     "positive_likelihood_ratio": "positive_likelihood_ratio",
     "function": plain,
     "object": Undecided(),
-    "made scorer": make_scorer(spread),
+    "made scorer": make_scorer(lambda y, outputs: -float(np.ptp(y - outputs))),
     "made of max_error": make_scorer(max_error, greater_is_better=False),
 }
 TAKEN = {
     "weighing": weighing,
     "any keyword": any_keyword,
     "made scorer": make_scorer(fbeta_score, beta=2),
-    "made scorer of scores": make_scorer(spread_of_scores, response_method="decision_function"),
+    "made scorer of scores": make_scorer(
+        lambda y, scores, sample_weight=None: float(np.std(scores)), response_method="decision_function"
+    ),
     "string": Metric("f1", kind="general"),
     "mean of one's own": Metric(lambda y, p: (y == p) * 1.0, kind="mean", range=(0, 1)),
     "two classes": "roc_auc_ovo",
@@ -71,34 +65,28 @@ def weighted(rows, tmp_path):
     return Holdout(rows[2], rows[3], sample_weight=weight, ledger=tmp_path / "weighted.db")
 
 
+@pytest.fixture
+def models(model):
+    X = np.random.default_rng(0).normal(size=(50, model.n_features_in_))
+    return [model, LogisticRegression(C=0.01).fit(X, (X[:, 0] > 0).astype(int))]
+
+
 @pytest.mark.parametrize("case", REFUSED)
-def test_it_is_refused_where_a_median_is_planned(case, weighted, rows, model, uncharged, sentence):
-    scoring = REFUSED[case]
+def test_it_is_refused_where_a_median_or_a_selection_is_planned(
+    case, weighted, rows, model, models, uncharged, sentence
+):
+    scoring, refused = REFUSED[case], sentence("scoring", "a holdout with sample_weight")
     scorer = StableHoldoutScorer(scoring, weighted, n_subsamples=5, grid=SETTINGS.grid)
+    asked = {"scoring": scoring, "guess": 0.5, "settings": SETTINGS}
     with uncharged(weighted):
         for purpose in ("check", "certify"):
-            with pytest.raises(
-                ValueError, match=sentence("scoring", "a holdout with sample_weight")
-            ) as error:
-                holdouts.ask(weighted, model, scoring=scoring, purpose=purpose, guess=0.5, settings=SETTINGS)
+            with pytest.raises(ValueError, match=refused) as error:
+                holdouts.ask(weighted, model, purpose=purpose, **asked)
             assert "Use such a scorer" in str(error.value)
         with pytest.raises(ValueError, match="a scorer that takes sample_weight"):
             scorer(model, rows[0], rows[1])
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_it_is_refused_where_a_selection_is_planned(case, weighted, model, uncharged, sentence):
-    models = [model, LogisticRegression(C=0.01).fit(*_training(model))]
-    with (
-        uncharged(weighted),
-        pytest.raises(ValueError, match=sentence("scoring", "a holdout with sample_weight")),
-    ):
-        weighted.select(models, scoring=REFUSED[case], epsilon=None)
-
-
-def _training(model):
-    X = np.random.default_rng(0).normal(size=(50, model.n_features_in_))
-    return X, (X[:, 0] > 0).astype(int)
+        with pytest.raises(ValueError, match=refused):
+            weighted.select(models, scoring=scoring, epsilon=None)
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -107,10 +95,8 @@ def test_without_weights_it_is_answered(case, holdout, model):
 
 
 @pytest.mark.parametrize("case", TAKEN)
-def test_scorers_that_weigh_are_answered(case, weighted, model):
-    answer = weighted.check(model, scoring=TAKEN[case], guess=0.5, settings=SETTINGS)
-    assert answer.answered
-    models = [model, LogisticRegression(C=0.01).fit(*_training(model))]
+def test_scorers_that_weigh_are_answered(case, weighted, model, models):
+    assert weighted.check(model, scoring=TAKEN[case], guess=0.5, settings=SETTINGS).answered
     assert weighted.select(models, scoring=TAKEN[case], epsilon=None) in (0, 1)
 
 

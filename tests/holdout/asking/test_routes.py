@@ -22,24 +22,18 @@ from sklearn_ada.holdout.asking import certified
 from sklearn_ada.terms.policy import Stake
 from sklearn_ada.terms.privacy_account import TransferStake
 from tests.support import holdouts
+from tests.support.models import RightOfLabels
 
 ROWS = 20_000
+
+
+def coin(share, tag=0, fails=False):
+    """Return a model that is right on the first rows; its tag makes it another model."""
+    return RightOfLabels(share * ROWS, tag, fails)
+
+
 PRIVATE = ("differential_privacy", "both")
 STREAMS = ("grid", "spread", "spread")  # of a certified median
-
-
-class Coin:
-    """A fitted model that is right on the first rows; its tag makes it another model."""
-
-    classes_ = np.array([0, 1])
-
-    def __init__(self, share, tag=0, fails=False):
-        self.share, self.tag, self.fails = share, tag, fails
-
-    def predict(self, X):
-        if self.fails:
-            raise ValueError("no")
-        return np.where(X[:, 0] < self.share * ROWS, X[:, 1], 1 - X[:, 1]).astype(int)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +52,7 @@ def make(rows, tmp_path):
 
 
 def check(holdout, share, tag=0, settings=None, mechanism="check", fails=False, scoring="accuracy"):
-    model = Coin(share, tag, fails)
+    model = coin(share, tag, fails)
     return holdouts.ask(holdout, model, scoring=scoring, purpose=mechanism, guess=0.8, settings=settings)
 
 
@@ -98,16 +92,8 @@ def test_both_is_the_intersection_and_each_half_pays_for_half(make):
 @pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy", "neg_brier_score"])
 @pytest.mark.parametrize("route", PRIVATE)
 def test_other_metrics_have_private_answers(make, route, scoring):
-    class Scores(Coin):
-        def predict_proba(self, X):
-            right = np.where(X[:, 0] < self.share * ROWS, 0.9, 0.2)
-            p = np.where(X[:, 1] == 1, right, 1 - right)
-            return np.c_[1 - p, p]
-
-    answer = make(route).check(
-        Scores(0.8), scoring=scoring, guess=-0.15 if scoring.startswith("neg") else 0.7
-    )
-    assert answer.certificate.route == route
+    guess = -0.15 if scoring.startswith("neg") else 0.7
+    assert make(route).check(coin(0.8), scoring=scoring, guess=guess).certificate.route == route
 
 
 @pytest.mark.parametrize("method", ["exponential", "binary_search"])
@@ -124,29 +110,21 @@ def test_a_certified_median_of_both_routes_is_released_where_the_better_one_cove
     make, ln_delta, rho, better
 ):
     """The other one says nothing there, instead of widening what is released."""
-    settings = MedianSettings(n_subsamples=400, epsilon=2.0)
-    question = holdouts.plan(
-        make("both"), Coin(0.8), scoring="accuracy", purpose="certify", guess=0.8, settings=settings
-    )
+    how = {"guess": 0.8, "settings": MedianSettings(n_subsamples=400, epsilon=2.0)}
+    question = holdouts.plan(make("both"), coin(0.8), scoring="accuracy", purpose="certify", **how)
     transfer = TransferStake(rho, ln_gap=-4.0, ln_noise=-4.0)
     shares = {
         "described": Stake(ln_delta, 0.0),
         "private": Stake(ln_delta, 0.0, described=False, transfer=transfer),
         "both": Stake(ln_delta, 0.0, transfer=transfer),
     }
-    reach = {
-        name: question.foreseen_half_width(share, lambda event: None)[0] for name, share in shares.items()
-    }
+    reach = {name: question.foreseen_half_width(each, lambda event: None)[0] for name, each in shares.items()}
     assert reach["both"] == reach[better] == min(reach.values()) < max(reach.values())
     event = ComposedEvent(tuple(question.drawing.event(Symbol(stream, 2, 1.0)) for stream in STREAMS))
     outcome = {name: question.outcome(event, share, {}, None) for name, share in shares.items()}
-    assert outcome["both"].interval == outcome[better].interval
-    assert not outcome["both"].vacuous
-    by_route = {
-        "described": question.read(event, shares["both"], {}),
-        "private": question.read_private(event, shares["both"]),
-    }
-    assert [name for name, each in by_route.items() if not each.vacuous] == [better]
+    assert (outcome["both"].interval, outcome["both"].vacuous) == (outcome[better].interval, False)
+    read = question.read(event, shares["both"], {}), question.read_private(event, shares["both"])
+    assert [each.vacuous for each in read] == [better != "described", better != "private"]
 
 
 @pytest.mark.parametrize("mechanism", ["check", "certify"])
@@ -160,23 +138,17 @@ def test_the_budget_is_enough_for_the_first_median(make, mechanism, method, expe
 # --- The budget -------------------------------------------------------------------------------------------
 
 
-def test_as_many_are_answered_as_were_expected_then_all_are_refused(make):
-    holdout = make("differential_privacy")
-    answers = [check(holdout, 0.8, tag) for tag in range(25)]
-    answered = [answer.answered for answer in answers]
-    assert 20 <= sum(answered) <= 22  # the noise is rounded up a little
-    assert answered == sorted(answered, reverse=True)
-    assert "privacy budget" in answers[-1].reason
-    again = check(holdout, 0.8, 0)  # a class of one's own and a bare guess: a new question
-    assert again.verdict == "refused"
-
-
-def test_remaining_says_how_many(make):
+def test_as_many_are_answered_as_were_expected_and_as_remaining_says_then_all_are_refused(make):
     holdout = make("differential_privacy")
     left = holdout.remaining()
-    answered = sum(check(holdout, 0.8, tag).answered for tag in range(30))
-    assert left == answered
+    answers = [check(holdout, 0.8, tag) for tag in range(30)]
+    answered = [answer.answered for answer in answers]
+    assert 20 <= sum(answered) == left <= 22  # the noise is rounded up a little
+    assert answered == sorted(answered, reverse=True)
+    assert "privacy budget" in answers[-1].reason
     assert holdout.remaining() == 0
+    again = check(holdout, 0.8, 0)  # a class of one's own and a bare guess: a new question
+    assert again.verdict == "refused"
 
 
 def test_a_round_beyond_the_budget_is_refused_before_the_first_question(make):
@@ -188,7 +160,7 @@ def test_a_round_beyond_the_budget_is_refused_before_the_first_question(make):
 def test_the_cost_is_that_of_gaussian_noise(make):
     holdout = make("differential_privacy")
     answer = check(holdout, 0.8)
-    noise = holdouts.plan(holdout, Coin(0.8), scoring="accuracy", purpose="check", guess=0.8).multiplier
+    noise = holdouts.plan(holdout, coin(0.8), scoring="accuracy", purpose="check", guess=0.8).multiplier
     assert answer.cost.rho == pytest.approx(gaussian_zcdp(noise))
 
 
@@ -245,11 +217,8 @@ def test_a_failure_ends_the_privacy_route(make, route):
     holdout = make(route)
     assert check(holdout, 0.8, fails=True).verdict == "failed"
     after = check(holdout, 0.8)
-    if route == "both":
-        assert after.certificate.route == "description_length"
-    else:
-        assert after.verdict == "refused"
-        assert "ended" in after.reason
+    assert after.certificate.route == "description_length" if route == "both" else "ended" in after.reason
+    assert (after.verdict == "refused") == (route == "differential_privacy")
 
 
 def test_a_leak_ends_the_privacy_route_and_a_clean_check_does_not(make, rows):
@@ -263,10 +232,9 @@ def test_a_leak_ends_the_privacy_route_and_a_clean_check_does_not(make, rows):
 
 def test_a_private_selection_is_paid_from_the_budget(make):
     holdout = make("differential_privacy")
-    models = [Coin(share) for share in (0.5, 0.9, 0.6)]
+    models = [coin(share) for share in (0.5, 0.9, 0.6)]
     assert holdout.select(models, scoring="accuracy", epsilon=0.001) in range(3)
-    spent = holdout.ledger.read(lambda state: state.privacy.spent())
-    assert 0.0 < spent < 1e-6
+    assert 0.0 < holdout.ledger.read(lambda state: state.privacy.spent()) < 1e-6
     with pytest.raises(BudgetExhaustedError, match="privacy budget"):
         holdout.select(models, scoring="accuracy", epsilon=50.0)
     with pytest.raises(BudgetExhaustedError, match="without noise"):
@@ -275,7 +243,7 @@ def test_a_private_selection_is_paid_from_the_budget(make):
 
 def test_a_failure_within_a_selection_ends_the_privacy_route(make):
     holdout = make("differential_privacy")
-    holdout.select([Coin(0.5), Coin(0.6, fails=True)], scoring="accuracy", epsilon=0.001)
+    holdout.select([coin(0.5), coin(0.6, fails=True)], scoring="accuracy", epsilon=0.001)
     assert check(holdout, 0.8).verdict == "refused"
 
 
@@ -294,7 +262,7 @@ def test_each_family_of_metrics_has_a_share_of_its_own(make):
 
 
 def _share(holdout, state, scoring):
-    question = holdouts.plan(holdout, Coin(0.8), scoring=scoring, purpose="check", guess=0.8)
+    question = holdouts.plan(holdout, coin(0.8), scoring=scoring, purpose="check", guess=0.8)
     return certified(state, question, state.stake("check")).transfer
 
 
@@ -311,12 +279,11 @@ def test_means_and_medians_draw_on_each_others_budget_and_the_refusal_shows_it(m
     assert spent + cost > budget
 
 
-def test_the_ledger_is_read_back_to_the_same_privacy(make, rows):
+def test_the_ledger_is_read_back_to_the_same_privacy(make):
     holdout = make("both")
     for tag in range(3):
         check(holdout, 0.8, tag)
-    path = holdout.ledger.path
-    again = Holdout(*rows, route="both", random_state=0, ledger=path, expected_questions=20)
+    again = make("both")
     spent = [h.ledger.read(lambda state: state.privacy.spent()) for h in (holdout, again)]
     assert spent[0] == spent[1] > 0.0
     assert math.isclose(spent[0], 3 * check(again, 0.8, 0).cost.rho)

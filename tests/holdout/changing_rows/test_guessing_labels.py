@@ -16,8 +16,6 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerMismatchError
-from sklearn_ada.holdout import finding
-from sklearn_ada.holdout import holdout as holdout_module
 from tests.holdout.changing_rows.test_rows_with_ids import ask, changes_of
 
 N, FEW = 60, 6
@@ -33,16 +31,28 @@ def nats(holdout):
     return holdout.report().nats
 
 
-def opened(path, rows, labels, **parameters):
+def opened(path, rows, labels=LABELS, **parameters):
+    """Open a holdout of some rows, with all labels or those of these rows."""
+    labels = labels[rows] if len(labels) == len(LABELS) else labels
     return Holdout(X[rows], labels, ids=IDS[rows], ledger=path, **parameters)
+
+
+FIRST, SECOND = slice(0, N), slice(1, N)
+
+
+def with_wrong(row, rows=FIRST):
+    """Return the labels of some rows, one of them changed."""
+    labels = LABELS[rows].copy()
+    labels[row] = 1 - labels[row]
+    return labels
 
 
 def test_the_way_back_tells_no_label_for_nothing(tmp_path):
     """Once some rows alone were a holdout, theirs is an edition to which right labels lead back."""
     path, few = tmp_path / "ledger.db", np.arange(FEW)
-    owner = opened(path, slice(0, N), LABELS[:N])
+    owner = opened(path, FIRST)
     opened(path, few, LABELS[few], missing="ignore")
-    opened(path, slice(0, N), LABELS[:N])
+    opened(path, FIRST)
     before, wrong = nats(owner), 0
     for guess in itertools.product((0, 1), repeat=FEW):
         try:
@@ -57,20 +67,18 @@ def test_the_way_back_tells_no_label_for_nothing(tmp_path):
 
 
 def test_ids_that_never_were_a_holdout_of_their_own_are_refused_with_any_labels(tmp_path):
-    path, few = tmp_path / "ledger.db", np.arange(FEW)
-    owner = opened(path, slice(0, N), LABELS[:N])
+    path, few, messages = tmp_path / "ledger.db", np.arange(FEW), set()
+    owner = opened(path, FIRST)
     before = len(list(owner.ledger.records()))
-    told = set()
     for guess in (LABELS[few], 1 - LABELS[few]):
         with pytest.raises(LedgerMismatchError) as refused:
             opened(path, few, guess)
-        told.add(str(refused.value))
-    assert len(told) == 1
-    assert len(list(owner.ledger.records())) == before
+        messages.add(str(refused.value))
+    assert (len(messages), len(list(owner.ledger.records()))) == (1, before)
 
 
 def test_an_outdated_holdout_tells_no_label_of_rows_that_joined_for_nothing(tmp_path):
-    mine = opened(tmp_path / "ledger.db", slice(0, N), LABELS[:N])
+    mine = opened(tmp_path / "ledger.db", FIRST)
     owner, right, wrong = mine, [], 0
     for row in range(N, N + 8):
         owner = owner.top_up(X[[row]], LABELS[[row]], ids=IDS[[row]])
@@ -108,12 +116,10 @@ def test_without_ids_as_many_other_labels_cost_what_they_tell_and_another_number
 
 def test_where_class_counts_were_paid_for_a_refusal_of_labels_is_paid_for(tmp_path):
     path = tmp_path / "ledger.db"
-    owner = opened(path, slice(0, N), LABELS[:N], class_mix="priced")
+    owner = opened(path, FIRST, class_mix="priced")
     before = nats(owner)
-    other = LABELS[:N].copy()
-    other[0] = 1 - other[0]
     with pytest.raises(LedgerMismatchError, match=r"to tell that cost 4\.6 nats"):
-        opened(path, slice(0, N), other, class_mix="priced")
+        opened(path, FIRST, with_wrong(0), class_mix="priced")
     assert nats(owner) - before == pytest.approx(-math.log(0.01))
 
 
@@ -141,79 +147,74 @@ def test_trying_labels_until_both_of_two_recorded_ones_are_found_is_paid_for(shi
 
 
 def test_ignoring_what_is_missing_goes_on_with_the_first_ledger_as_the_warning_says():
-    first = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
+    first = opened(None, FIRST)
     ask(first)
     spent = nats(first)
     with pytest.warns(UserWarning, match="use missing='ignore', which goes on with the first one"):
-        second = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
+        second = opened(None, SECOND)
     assert second.ledger.path != first.ledger.path
-    goes_on = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing="ignore")
+    goes_on = opened(None, SECOND, missing="ignore")
     assert goes_on.ledger.path == first.ledger.path
     assert nats(goes_on) >= spent
     assert ask(second).verdict == "refused"  # the one that was left answers nothing
     assert ask(goes_on, "new").verdict != "refused"
     # Other rows may be dropped, and rows added, and the same rows need no word a second time.
-    again = Holdout(X[2:N], LABELS[2:N], ids=IDS[2:N], missing="ignore")
-    assert again.ledger.path == first.ledger.path
-    same = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
+    assert Holdout(X[2:N], LABELS[2:N], ids=IDS[2:N], missing="ignore").ledger.path == first.ledger.path
+    same = opened(None, SECOND)
     assert same.ledger.path == first.ledger.path
     assert same.top_up(X[N:], LABELS[N:], ids=IDS[N:]).n_rows == N + 7
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_two_ledgers_that_were_both_asked_are_not_made_one_in_silence():
-    first = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
-    second = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
+    first = opened(None, FIRST)
+    second = opened(None, SECOND)
     ask(first), ask(second)
     with pytest.raises(LedgerMismatchError, match="rows of 2 holdouts of this session"):
-        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing="ignore")
+        opened(None, SECOND, missing="ignore")
     assert ask(second, "new").verdict != "refused"
 
 
 def test_what_a_second_ledger_told_of_labels_is_not_left_behind():
-    first = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
-    ask(first)
+    ask(opened(None, FIRST))
     with pytest.warns(UserWarning, match="second budget"):
-        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
-    wrong = LABELS[1:N].copy()
-    wrong[-1] = 1 - wrong[-1]
-    Holdout(X[1:N], wrong, ids=IDS[1:N])  # told that labels differ, for its price
+        opened(None, SECOND)
+    opened(None, SECOND, with_wrong(-1, SECOND))  # answered that labels differ, for its price
     with pytest.raises(LedgerMismatchError, match="rows of 2 holdouts of this session"):
-        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing="ignore")
+        opened(None, SECOND, missing="ignore")
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_second_ledger_stays_open_where_the_first_one_refuses():
-    first = Holdout(X[:N], LABELS[:N], ids=IDS[:N], class_mix="priced")
-    ask(first)
-    second = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], class_mix="priced")
+    ask(opened(None, FIRST, class_mix="priced"))
+    second = opened(None, SECOND, class_mix="priced")
     with pytest.raises(LedgerMismatchError, match="no change was recorded"):
-        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], class_mix="priced", missing="ignore")
+        opened(None, SECOND, class_mix="priced", missing="ignore")
     assert ask(second).verdict != "refused"
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_rows_of_a_fold_outside_of_cross_validation_have_no_second_budget():
     """Whoever says that rows were dropped goes on with the first ledger, not with that of a fold."""
-    with mock.patch.object(finding, "within_cross_validation", return_value=True):
-        fold = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
-    first = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
+    with mock.patch("sklearn_ada.holdout.finding.within_cross_validation", return_value=True):
+        fold = opened(None, SECOND)
+    first = opened(None, FIRST)
     assert fold.ledger.path != first.ledger.path
     ask(first), ask(fold)
     with pytest.raises(LedgerMismatchError, match="rows of 2 holdouts of this session"):
-        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing="ignore")
+        opened(None, SECOND, missing="ignore")
 
 
 @pytest.mark.parametrize("missing", ["raise", "ignore"])
 def test_a_process_that_ended_before_it_recorded_its_rows_leaves_no_second_budget(missing):
-    ended = mock.patch.object(holdout_module, "as_edition", side_effect=SystemExit)
+    ended = mock.patch("sklearn_ada.holdout.holdout.as_edition", side_effect=SystemExit)
     with ended, pytest.raises(SystemExit):
-        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
-    whole = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
+        opened(None, SECOND)
+    whole = opened(None, FIRST)
     ask(whole)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        again = Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing=missing)
+        again = opened(None, SECOND, missing=missing)
     goes_on = again.ledger.path == whole.ledger.path
     assert goes_on == (missing == "ignore")
     assert goes_on or any("second budget for one holdout" in str(each.message) for each in caught)
@@ -221,12 +222,12 @@ def test_a_process_that_ended_before_it_recorded_its_rows_leaves_no_second_budge
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_process_that_ended_before_it_closed_the_ledger_that_it_left_changes_nothing():
-    first = Holdout(X[:N], LABELS[:N], ids=IDS[:N])
+    first = opened(None, FIRST)
     ask(first)
-    Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N])
-    with mock.patch.object(holdout_module, "leave_other"):
-        Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N], missing="ignore")
-    assert Holdout(X[1:N], LABELS[1:N], ids=IDS[1:N]).ledger.path == first.ledger.path
+    opened(None, SECOND)
+    with mock.patch("sklearn_ada.holdout.holdout.leave_other"):
+        opened(None, SECOND, missing="ignore")
+    assert opened(None, SECOND).ledger.path == first.ledger.path
 
 
 def test_a_search_with_a_mask_is_not_told_of_labels_for_nothing(tmp_path):
@@ -241,18 +242,15 @@ def test_a_search_with_a_mask_is_not_told_of_labels_for_nothing(tmp_path):
         warnings.simplefilter("ignore")
         holdout = fit(LABELS[:N]).holdout_
         before = nats(holdout)
-        wrong = LABELS[:N].copy()
-        wrong[-1] = 1 - wrong[-1]
         with pytest.raises(LedgerMismatchError, match=r"labels differ, and to tell that cost 4\.6 nats"):
-            fit(wrong)
+            fit(with_wrong(-1))
     assert nats(holdout) - before == pytest.approx(-math.log(0.01))
 
 
 def test_two_labellings_recorded_in_one_opening_are_counted_as_two(tmp_path):
     """The rows without the last one, with their labels and with others: any of the two may be tried later."""
-    owner = opened(tmp_path / "ledger.db", slice(0, N), LABELS[:N])
-    wrong = LABELS[: N - 1].copy()
-    wrong[0] = 1 - wrong[0]
-    opened(tmp_path / "ledger.db", slice(0, N - 1), wrong, missing="ignore")
+    owner = opened(tmp_path / "ledger.db", FIRST)
+    fewer = slice(0, N - 1)
+    opened(tmp_path / "ledger.db", fewer, with_wrong(0, fewer), missing="ignore")
     (relabelled,) = [each.body for each in owner.ledger.records() if each.body.get("change") == "relabelled"]
     assert relabelled["price"] == pytest.approx(-math.log(0.01 * 0.99 / 2))

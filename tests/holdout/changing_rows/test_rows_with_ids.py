@@ -90,8 +90,7 @@ def flipped(numbers):
 def test_any_order_is_the_same_holdout(begin):
     answer = ask(begin())
     again = begin(np.random.default_rng(1).permutation(N))
-    assert ask(again) == answer
-    assert ask(again).repeated
+    assert (ask(again), ask(again).repeated) == (answer, True)
     assert changes_of(again) == [("begun", N, N)]
     assert (again._session.data.X == begin()._session.data.X).all()  # so subsamples are the same, too
 
@@ -101,8 +100,7 @@ def test_new_rows_are_a_top_up(begin):
     larger = begin(ALL)
     assert larger.n_rows == N + 60
     answer = ask(larger)
-    assert not answer.repeated
-    assert answer.value == pytest.approx(np.mean(Y))
+    assert (answer.repeated, answer.value) == (False, pytest.approx(np.mean(Y)))
     assert larger.report().nats > before.cost.nats
     assert changes_of(larger) == [("begun", N, N), ("added", 60, N + 60)]
     assert answer.certificate.assumptions == before.certificate.assumptions
@@ -134,15 +132,13 @@ AWAY = {
 @pytest.mark.parametrize("kind", AWAY)
 def test_whoever_goes_back_to_the_rows_before_goes_on_with_what_was_spent(kind, begin):
     before = ask(begin())
-    other = begin(**AWAY[kind])
-    spent = other.report().nats
+    spent = begin(**AWAY[kind]).report().nats
     for turn in range(2):
         back = begin()
         assert ask(back) == before  # the question is found again
         assert ask(back).repeated
         answer = ask(back, f"another {turn}")
-        assert not answer.repeated
-        assert answer.value == before.value
+        assert (answer.repeated, answer.value) == (False, before.value)
         assert answer.certificate.ln_delta < before.certificate.ln_delta
         assert back.report().nats > spent
         there = begin(**AWAY[kind])
@@ -194,8 +190,7 @@ def test_trying_labels_until_they_are_the_right_ones_is_paid_for():
 
 def test_a_script_that_tops_up_may_run_again_from_its_start_and_assumes_nothing(begin):
     first, again = (ask(added(begin())) for _ in range(2))
-    assert again == first
-    assert again.repeated
+    assert (again, again.repeated) == (first, True)
     larger = added(begin())
     assert ask(larger, "another").certificate.assumptions == first.certificate.assumptions
     assert changes_of(larger)[:2] == [("begun", N, N), ("added", 60, N + 60)]
@@ -248,8 +243,7 @@ def test_rows_of_two_holdouts_are_refused_together(ledger):
     for call in refused:
         with pytest.raises(LedgerMismatchError, match="rows of 2 holdouts"):
             call()
-    assert ask(added(second)).verdict == "exact"
-    assert ask(opened(ledger, one)).repeated
+    assert (ask(added(second)).verdict, ask(opened(ledger, one)).repeated) == ("exact", True)
 
 
 def test_rows_that_come_back_with_other_labels_are_relabelled(begin):
@@ -540,8 +534,7 @@ def test_the_same_ids_have_one_ledger_in_a_fold_or_not(validate):
     assert len(set(OPENED)) == 2
     assert all(name.startswith("fold-") for name, _ in OPENED)
     assert Opens().fit(X[N // 2 : N], Y[N // 2 : N]).ledger_ == OPENED[0][0]
-    whole = Opens().fit(X[OLD], Y[OLD]).ledger_
-    assert whole.startswith("ids-")
+    assert Opens().fit(X[OLD], Y[OLD]).ledger_.startswith("ids-")
 
 
 def test_unrelated_rows_have_a_ledger_of_their_own_without_a_warning(recwarn):
@@ -728,8 +721,7 @@ def test_a_share_of_ids_is_met_on_average_and_depends_on_the_seed(tmp_path):
 def test_workers_that_bring_the_same_new_rows_at_once_record_them_once(tmp_path):
     first = opened(tmp_path / "ledger.db")
     work = joblib.delayed(Holdout)(X[ALL], Y[ALL], ids=IDS[ALL], ledger=first.ledger.path)
-    fingerprints = {holdout.fingerprint for holdout in joblib.Parallel(2)([work] * 4)}
-    assert fingerprints == {added(first).fingerprint}
+    assert {holdout.fingerprint for holdout in joblib.Parallel(2)([work] * 4)} == {added(first).fingerprint}
     assert changes_of(first) == [("begun", N, N), ("added", 60, N + 60)]
 
 
@@ -746,8 +738,7 @@ def test_threads_that_begin_the_same_rows_at_once_have_one_ledger(ledger):
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    assert len(ledgers) == 6
-    assert len({ledger.secret() for ledger in ledgers}) == 1
+    assert (len(ledgers), len({ledger.secret() for ledger in ledgers})) == (6, 1)
     assert sum(record.key == "rows 0" for record in ledgers[0].records()) == 1
 
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Holdout
+from sklearn_ada import Holdout, ThresholdoutScorer
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.guarantees import hoeffding_half_width, round_weight
 from tests.support import holdouts
@@ -35,20 +35,19 @@ def other(rows):
     return LogisticRegression(C=0.001).fit(rows[0], rows[1])
 
 
-def test_the_larger_holdout_has_all_rows_and_the_same_ledger(small, parts, model):
-    large = small.top_up(*parts[2:])
-    assert (small.n_rows, large.n_rows) == (150, 250)
-    assert large.ledger is small.ledger
-    answer = large.certify(model, scoring="accuracy")
-    X, y = np.r_[parts[0], parts[2]], np.r_[parts[1], parts[3]]
-    assert answer.value == pytest.approx(model.score(X, y))
-
-
-def test_more_rows_make_the_interval_of_a_held_guess_narrower(small, parts, model, other):
+def test_more_rows_make_the_interval_of_a_held_guess_narrower_and_leave_more(
+    small, parts, model, other, tmp_path
+):
     before = small.check(model, scoring="accuracy", guess=0.78)
-    after = small.top_up(*parts[2:]).check(other, scoring="accuracy", guess=0.78)
+    large = small.top_up(*parts[2:])
+    assert large.ledger is small.ledger
+    after = large.check(other, scoring="accuracy", guess=0.78)
     assert (before.verdict, after.verdict) == ("agrees", "agrees")
     assert after.half_width < before.half_width
+    few = Holdout(parts[0], parts[1], ledger=tmp_path / "tolerance.db", tolerance=0.2)
+    left, many = few.remaining(purpose="certify"), few.top_up(*parts[2:])
+    assert many.remaining(purpose="certify") > left > 0
+    assert many.report().outlook.remaining["certify"] == many.remaining(purpose="certify")
 
 
 def test_nats_and_weights_run_on(small, parts, model, other):
@@ -58,8 +57,7 @@ def test_nats_and_weights_run_on(small, parts, model, other):
     large = small.top_up(*parts[2:])
     spent += -math.log1p(-1e-6)  # that the new rows were none of the old ones
     spent += -math.log(0.99)  # in advance: that labels which are passed again are theirs
-    assert large.report().nats == pytest.approx(spent)
-    assert large.report().asked == {"check": 1, "certify": 1}
+    assert (large.report().nats, large.report().asked) == (pytest.approx(spent), {"check": 1, "certify": 1})
     check = large.check(other, scoring="accuracy", guess=0.8)
     weight = round_weight("check", 1, 1)
     assert check.certificate.ln_delta == pytest.approx(math.log(0.05 * 0.1 * weight) - spent)
@@ -69,42 +67,34 @@ def test_nats_and_weights_run_on(small, parts, model, other):
     assert certify.certificate.ln_delta == pytest.approx(math.log(0.05 * 0.9 * weight) - spent)
 
 
-def test_the_same_question_of_more_rows_is_a_new_one(small, parts, model, spent):
+def test_the_same_question_of_more_rows_is_a_new_one(small, parts, model, rows, spent):
     old = small.certify(model, scoring="accuracy", guess=0.8)
+    ThresholdoutScorer("accuracy", small)(model, rows[0], rows[1])
     large = small.top_up(*parts[2:])
     before = spent(large)
     new = large.certify(model, scoring="accuracy", guess=0.8)
     assert not new.repeated
     assert spent(large)[0] == before[0] + 1
     assert large.certify(model, scoring="accuracy", guess=0.8) == new != old
-
-
-def test_a_scorer_asks_again_about_a_model_once_there_are_more_rows(small, parts, model, rows):
-    from sklearn_ada import ThresholdoutScorer
-
-    ThresholdoutScorer("accuracy", small)(model, rows[0], rows[1])
-    large = small.top_up(*parts[2:])
     ThresholdoutScorer("accuracy", large)(model, rows[0], rows[1])
     assert large.report().asked["check"] == 2
 
 
-def test_the_smaller_holdout_repeats_itself_and_refuses_anything_new(small, parts, model, other, uncharged):
+def test_the_smaller_holdout_repeats_itself_and_refuses_anything_new(
+    small, parts, model, other, uncharged, tmp_path
+):
     old = small.certify(model, scoring="accuracy", guess=0.8)
+    apart = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db")  # as of another process
     small.top_up(*parts[2:])
-    assert small.certify(model, scoring="accuracy", guess=0.8) == old
-    refused = small.certify(other, scoring="accuracy", guess=0.8)
-    assert refused.verdict == "refused"
-    assert "top_up" in refused.reason
-    with uncharged(small), pytest.raises(BudgetExhaustedError, match="top_up"):
-        holdouts.open_round(small, 2, purpose="check", scoring="accuracy", key="late")
-    with uncharged(small), pytest.raises(BudgetExhaustedError, match="top_up"):
-        small.select([model, other], scoring="accuracy")
-
-
-def test_a_smaller_holdout_of_another_process_refuses_too(small, parts, model, tmp_path):
-    apart = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db")
-    small.top_up(*parts[2:])
-    assert apart.certify(model, scoring="accuracy").verdict == "refused"
+    for holdout in (small, apart):
+        assert holdout.certify(model, scoring="accuracy", guess=0.8) == old
+        refused = holdout.certify(other, scoring="accuracy", guess=0.8)
+        assert refused.verdict == "refused"
+        assert "top_up" in refused.reason
+        with uncharged(holdout), pytest.raises(BudgetExhaustedError, match="top_up"):
+            holdouts.open_round(holdout, 2, purpose="check", scoring="accuracy", key="late")
+        with uncharged(holdout), pytest.raises(BudgetExhaustedError, match="top_up"):
+            holdout.select([model, other], scoring="accuracy")
 
 
 def test_a_script_that_runs_again_from_its_start_is_nearly_free(parts, model, tmp_path, nearly_free):
@@ -139,43 +129,26 @@ def test_rows_can_be_added_more_than_once(small, parts, model):
     assert kinds == [None, "overlap", "top_up", "overlap", "top_up", "refusal", "answer"]
 
 
-def test_the_fingerprint_is_that_of_the_content(small, parts, tmp_path):
+def test_the_fingerprint_is_that_of_the_content_and_the_ledger_records_who_added_rows(small, parts, tmp_path):
     large = small.top_up(*parts[2:])
     assert large.fingerprint != small.fingerprint
     assert large.report().fingerprint == large.fingerprint
+    body = list(small.ledger.records())[-1].body
+    assert (body["kind"], body["rows"], body["who"], small.report().n_rows) == ("top_up", 250, "ada", 250)
     apart = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db")
     assert apart.top_up(pd.DataFrame(parts[2]).to_numpy(), list(parts[3])).fingerprint == large.fingerprint
 
 
-def test_the_ledger_says_who_added_how_many_rows(small, parts):
-    small.top_up(*parts[2:])
-    body = list(small.ledger.records())[-1].body
-    assert (body["kind"], body["rows"], body["who"]) == ("top_up", 250, "ada")
-    assert small.report().n_rows == 250
-
-
-def test_what_is_left_grows(parts, tmp_path):
-    small = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db", tolerance=0.2)
+def test_a_round_that_was_open_is_closed_and_can_be_declared_again(small, parts, model):
+    planned = {"purpose": "check", "scoring": "accuracy"}
+    name = holdouts.open_round(small, 4, **planned, key="search")
     large = small.top_up(*parts[2:])
-    assert large.remaining(purpose="certify") > small.remaining(purpose="certify") > 0
-    assert large.report().outlook.remaining["certify"] == large.remaining(purpose="certify")
-
-
-def test_a_round_that_was_open_is_closed(small, parts, model):
-    name = holdouts.open_round(small, 4, purpose="check", scoring="accuracy", key="search")
-    large = small.top_up(*parts[2:])
-    answer = holdouts.ask(large, model, scoring="accuracy", purpose="check", guess=0.8, round_name=name)
+    answer = holdouts.ask(large, model, **planned, guess=0.8, round_name=name)
     spent = -math.log1p(-1e-6) - math.log(0.99)
     alone = math.log(0.05 * 0.1 * round_weight("check", 4, 1)) - spent
     assert answer.certificate.ln_delta == pytest.approx(alone)
-
-
-def test_the_same_search_can_declare_its_round_again(small, parts):
-    round_ = {"purpose": "check", "scoring": "accuracy", "key": "search"}
-    assert holdouts.open_round(small, 4, **round_) == "search"
-    large = small.top_up(*parts[2:])
-    assert holdouts.open_round(large, 4, **round_) is not None
-    assert holdouts.open_round(large, 4, **round_) is None
+    again = [holdouts.open_round(large, 4, **planned, key="search") for _ in range(2)]
+    assert (name, again[0] is None, again[1]) == ("search", False, None)
 
 
 def test_copies_of_the_larger_holdout_are_the_larger_holdout(small, parts, model):
@@ -185,19 +158,14 @@ def test_copies_of_the_larger_holdout_are_the_larger_holdout(small, parts, model
         assert twin.certify(model, scoring="accuracy").answered
 
 
-def test_rows_of_the_holdout_itself_are_refused_and_that_is_priced(small, parts, spent):
+@pytest.mark.parametrize("known", [slice(None), slice(40)], ids=["all", "some among new ones"])
+def test_rows_of_the_holdout_itself_are_refused_and_that_is_priced(small, parts, spent, known):
+    new = slice(0 if known == slice(None) else None)
     before = spent(small)
     with pytest.raises(HoldoutLeakError, match="new draws only"):
-        small.top_up(parts[0], parts[1])
-    after = spent(small)
-    assert after == (before[0] + 1, pytest.approx(before[1] - math.log(1e-6)))
+        small.top_up(np.r_[parts[2][new], parts[0][known]], np.r_[parts[3][new], parts[1][known]])
+    assert spent(small) == (before[0] + 1, pytest.approx(before[1] - math.log(1e-6)))
     assert small.report().n_rows == 150
-
-
-def test_some_rows_of_the_holdout_among_new_ones_are_refused(small, parts):
-    X, y = np.r_[parts[2], parts[0][:40]], np.r_[parts[3], parts[1][:40]]
-    with pytest.raises(HoldoutLeakError):
-        small.top_up(X, y)
 
 
 def test_a_holdout_of_all_rows_does_not_open_the_ledger(small, parts):

@@ -7,17 +7,15 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Holdout, Metric, ThresholdoutScorer
-from sklearn_ada.metrics import as_metric
-from sklearn_ada.terms.models import metric_identity, model_digest, question_key, subject_key
+from sklearn_ada import Guess, Holdout, MedianSettings, Metric, ThresholdoutScorer
+from sklearn_ada.terms.models import model_digest
 from tests.ledger.fitted_models import ByRow, Constant, FirstRule, X, Y
 from tests.support import holdouts
 
 
 @pytest.fixture
 def holdout(tmp_path):
-    rng = np.random.default_rng(1)
-    rows = rng.normal(size=(300, X.shape[1]))
+    rows = np.random.default_rng(1).normal(size=(300, X.shape[1]))
     return Holdout(rows, (rows[:, 0] > 0).astype(int), ledger=tmp_path / "ledger.db", random_state=0)
 
 
@@ -34,17 +32,26 @@ def test_the_identical_question_is_nearly_free_and_has_the_same_answer(holdout, 
     assert (first.repeated, again.repeated) == (False, True)
 
 
-@pytest.mark.parametrize("change", ["guess", "scoring", "purpose", "model"])
+CHANGED = [
+    {"guess": 0.81},
+    {"guess": Guess(0.8, 50.0)},
+    {"scoring": "balanced_accuracy"},
+    {"purpose": "certify"},
+    {"settings": 0.05},
+    {"model": LogisticRegression(C=0.1).fit(X, Y)},
+]
+
+
+@pytest.mark.parametrize("change", CHANGED, ids=str)
 def test_another_question_is_charged(holdout, model, change):
-    asked = {"scoring": "accuracy", "purpose": "check", "guess": 0.8}
-    holdouts.ask(holdout, model, **asked)
-    other = {"guess": 0.81, "scoring": "balanced_accuracy", "purpose": "certify", "model": None}
-    if change == "model":
-        model = LogisticRegression(C=0.1).fit(X, Y)
-    else:
-        asked[change] = other[change]
-    assert not holdouts.ask(holdout, model, **asked).repeated
+    asked = {"model": model, "scoring": "accuracy", "purpose": "check", "guess": 0.8}
+    for question in (asked, asked | change):
+        assert not holdouts.ask(holdout, question["model"], **_without_model(question)).repeated
     assert sum(holdout.report().asked.values()) == 2
+
+
+def _without_model(question):
+    return {name: value for name, value in question.items() if name != "model"}
 
 
 CELLS = np.arange(400.0)[:, None] % 4
@@ -77,38 +84,26 @@ def test_a_metric_of_other_outputs_is_another_question(holdout, model):
     assert [round(answer.value, 2) for answer in values] == [0.5, 1.0]
 
 
-def test_the_range_that_clips_a_metric_is_part_of_the_question(model):
-    metrics = [Metric("neg_mean_absolute_error", range=(-high, 0)) for high in (1, 2)]
-    assert len({subject_key("m", metric_identity(metric), "check") for metric in metrics}) == 2
+def of_notebook(source):
+    scope = {}
+    exec(source, scope)
+    return scope["loss"]
 
 
-def test_functions_of_one_name_are_different_metrics():
-    metrics = []
-    for source in ("def loss(e, X, y): return 0.0", "def loss(e, X, y): return 1.0"):
-        scope = {}
-        exec(source, scope)
-        metrics.append(as_metric(scope["loss"]))
-    assert metrics[0].describe() == metrics[1].describe()
-    assert len({subject_key("m", metric_identity(metric), "check") for metric in metrics}) == 2
+METRICS = {
+    "ranges": [Metric(lambda e, X, y: 0.5, range=(0, high)) for high in (1, 2)],
+    "functions of one name": [
+        Metric(of_notebook(f"def loss(e, X, y): return {value}"), range=(0, 1)) for value in (0.0, 1.0)
+    ],
+}
 
 
-def test_every_part_of_a_question_is_in_its_key():
-    parts = {
-        "subject": "s",
-        "purpose": "check",
-        "guess": {"value": 1.0},
-        "outputs": "o",
-        "plan": {"scale": 1.0},
-    }
-    others = {
-        "subject": "t",
-        "purpose": "certify",
-        "guess": {"value": 2.0},
-        "outputs": "p",
-        "plan": {"scale": 2.0},
-    }
-    keys = {question_key(**parts)} | {question_key(**{**parts, name: others[name]}) for name in parts}
-    assert len(keys) == 1 + len(parts)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("metrics", METRICS.values(), ids=METRICS)
+def test_metrics_that_look_alike_are_different_questions(metrics, holdout, model):
+    assert metrics[0].describe().get("name") == metrics[1].describe().get("name")
+    asked = {"purpose": "check", "guess": 0.5, "settings": MedianSettings(method="exact")}
+    assert not any(holdouts.ask(holdout, model, scoring=metric, **asked).repeated for metric in metrics)
 
 
 def test_a_model_that_cannot_be_read_is_a_new_one_each_time(holdout):

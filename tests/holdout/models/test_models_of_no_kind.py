@@ -29,30 +29,27 @@ class Private(Majority):
         return np.full(len(X), self._label)
 
 
-class Saying(Private):
+class Fitted(Private):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_label")
+
+
+X, Y = np.zeros((10, 3)), np.ones(10, dtype=int)
+
+
+@pytest.mark.parametrize("kind", [Majority, Fitted])
+def test_a_model_of_no_kind_is_certified_once_it_has_learnt_something(kind, holdout):
+    with pytest.raises(NotFittedError, match=f"This {kind.__name__} instance is not fitted yet"):
+        holdout.certify(kind(), scoring="accuracy")
+    with pytest.raises(NotFittedError, match="end in '_', or it must have __sklearn_is_fitted__"):
+        holdout.certify(Private().fit(X, Y), scoring="accuracy")
+    assert sum(holdout.report().asked.values()) == 0
+    answer = holdout.certify(kind().fit(X, Y), scoring="accuracy")
+    assert answer.answered
+    assert answer.value > 0.5
 
 
 @pytest.fixture
 def holdout(tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 3))
     return Holdout(X, (X[:, 0] > -0.5).astype(int), ledger=tmp_path / "ledger.db")
-
-
-@pytest.mark.parametrize("kind", [Majority, Saying])
-def test_a_model_of_no_kind_is_certified_once_it_has_learnt_something(kind, holdout):
-    X, y = np.zeros((10, 3)), np.ones(10, dtype=int)
-    with pytest.raises(NotFittedError, match=f"This {kind.__name__} instance is not fitted yet"):
-        holdout.certify(kind(), scoring="accuracy")
-    assert sum(holdout.report().asked.values()) == 0
-    answer = holdout.certify(kind().fit(X, y), scoring="accuracy")
-    assert answer.answered
-    assert answer.value > 0.5
-
-
-def test_a_model_that_does_not_show_that_it_is_fitted_is_told_how(holdout):
-    model = Private().fit(np.zeros((10, 3)), np.ones(10, dtype=int))
-    with pytest.raises(NotFittedError, match="end in '_', or it must have __sklearn_is_fitted__"):
-        holdout.certify(model, scoring="accuracy")
-    assert sum(holdout.report().asked.values()) == 0

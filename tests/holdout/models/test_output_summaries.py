@@ -82,8 +82,7 @@ def test_a_difference_just_below_the_bound_is_the_same_by_the_mean_over_the_sums
     """The largest of the 16 differences is above it mostly, their root mean square rarely."""
     noise = RNG.normal(size=N)
     noise *= 0.6e-6 / np.linalg.norm(noise) * np.linalg.norm(NUMBERS)
-    agreed = [agree(NUMBERS, NUMBERS + noise, number.to_bytes(32)) for number in range(200)]
-    assert sum(agreed) > 190
+    assert sum([agree(NUMBERS, NUMBERS + noise, number.to_bytes(32)) for number in range(200)]) > 190
 
 
 # --- values ------------------------------------------------------------------------------------------------
@@ -101,19 +100,19 @@ def test_values_are_compared_whatever_the_outputs(other):
     assert agree_on(other, other)
 
 
-def test_values_agree_within_a_millionth():
-    assert agree_on(0.9, 0.9 + 1e-8)
-    assert agree_on(-1e12, -1e12 - 1.0)
-    assert not agree_on(-1e12, -1e12 - 1e8)
+VALUES = [
+    (True, 0.9, 0.9 + 1e-8, 1.0),  # within a millionth
+    (True, -1e12, -1e12 - 1.0, 1.0),
+    (False, -1e12, -1e12 - 1e8, 1.0),
+    (False, [-1e8, 0.9, -0.9], [-1e8, -0.9, 0.9], 1.0),  # one that diverged hides none of the others
+    (True, -1e-9, -2e-9, 1.0),  # of a narrow range they are shares of it
+    (False, -1e-9, -2e-9, 1e-8),
+]
 
 
-def test_a_value_that_diverged_hides_none_of_the_others():
-    assert not agree_on([-1e8, 0.9, -0.9], [-1e8, -0.9, 0.9])
-
-
-def test_values_of_a_narrow_range_are_shares_of_it():
-    assert agree_on(-1e-9, -2e-9)
-    assert not agree_on(-1e-9, -2e-9, unit=1e-8)
+@pytest.mark.parametrize(("agrees", "one", "other", "unit"), VALUES)
+def test_values_agree_within_a_millionth_of_their_range(agrees, one, other, unit):
+    assert agree_on(one, other, unit) == agrees
 
 
 # --- outputs -----------------------------------------------------------------------------------------------
@@ -127,8 +126,17 @@ def test_one_changed_label_is_seen(name, row):
     assert not agree(OUTPUTS[name], changed)
 
 
-def test_labels_in_another_order_are_others():
-    assert not agree(LABELS, LABELS[::-1])
+OTHERS = {
+    "order": (LABELS, LABELS[::-1]),
+    "numbers and texts": (np.array([1]), np.array(["1"])),
+    "objects": (np.array(["1"], dtype=object), np.array([1], dtype=object)),
+    "dates": (np.array([datetime.date(2024, 1, 1)]), np.array([datetime.date(2024, 1, 2)])),
+}
+
+
+@pytest.mark.parametrize(("one", "other"), OTHERS.values(), ids=OTHERS)
+def test_labels_in_another_order_or_of_another_type_are_others(one, other):
+    assert not agree(one, other)
 
 
 @pytest.mark.parametrize("name", ["numbers", "probabilities", "complex", "huge", "small", "not finite"])
@@ -178,67 +186,49 @@ def test_rounded_numbers_would_not_do():
     assert agree(many, again)
 
 
-def test_objects_that_cannot_be_read_agree_with_nothing():
+def objects_that(error):
     class Opaque:
         def __reduce__(self):
-            raise TypeError
+            raise error
 
-    said = np.array([Opaque()], dtype=object)
-    assert not agree(said, said)
+    return np.array([Opaque()], dtype=object)
 
 
-def test_what_parts_of_objects_raise_beyond_errors_is_for_the_look_to_deal_with():
-    class Leaves:
-        def __reduce__(self):
-            raise SystemExit
-
+def test_objects_that_cannot_be_read_agree_with_nothing_and_what_is_no_error_is_for_the_look():
+    outputs = objects_that(TypeError)
+    assert not agree(outputs, outputs)
     with pytest.raises(SystemExit):
-        OutputSummary.of(np.array([Leaves()], dtype=object))
-
-
-def test_other_types_of_one_label_are_other_outputs():
-    assert not agree(np.array([1]), np.array(["1"]))
-    assert not agree(np.array(["1"], dtype=object), np.array([1], dtype=object))
-    assert not agree(np.array([datetime.date(2024, 1, 1)]), np.array([datetime.date(2024, 1, 2)]))
+        OutputSummary.of(objects_that(SystemExit))
 
 
 # --- the pad -----------------------------------------------------------------------------------------------
 
 
-def content(sealed):
-    return np.frombuffer(base64.b64decode(sealed), dtype=np.uint8)
+def test_every_summary_has_the_same_length_and_agrees_under_its_key_alone():
+    assert len({len(OutputSummary.of(outputs).sealed(KEY)) for outputs in OUTPUTS.values()}) == 1
+    assert not OutputSummary.of(NUMBERS).agrees_with(OutputSummary.of(NUMBERS).sealed(KEY), bytes(32))
+    assert repr(OutputSummary.of(NUMBERS)) == "OutputSummary()"
 
 
-def test_every_summary_has_the_same_length():
-    assert len({len(OutputSummary.of(said).sealed(KEY)) for said in OUTPUTS.values()}) == 1
-
-
-def test_another_key_agrees_with_nothing():
-    sealed = OutputSummary.of(NUMBERS).sealed(KEY)
-    assert not OutputSummary.of(NUMBERS).agrees_with(sealed, bytes(32))
+def kept(outputs):
+    """Return what is kept of the same outputs under 300 keys, as rows of bytes."""
+    sealed = (OutputSummary.of(outputs).sealed(number.to_bytes(32)) for number in range(300))
+    return np.array([np.frombuffer(base64.b64decode(text), dtype=np.uint8) for text in sealed])
 
 
 def test_summaries_of_equal_outputs_look_unrelated_and_random():
     """All bytes of what is kept, and of two such XORed, are equally frequent, also of zeros and of labels."""
-    for said in (NUMBERS, LABELS, np.zeros(N)):
-        kept = np.array(
-            [content(OutputSummary.of(said).sealed(number.to_bytes(32))) for number in range(300)]
-        )
-        for seen in (kept, kept[1:] ^ kept[:-1]):
-            counts = np.bincount(seen.ravel(), minlength=256)
-            assert stats.chisquare(counts).pvalue > 1e-6
+    for outputs in (NUMBERS, LABELS, np.zeros(N)):
+        rows = kept(outputs)
+        for seen in (rows, rows[1:] ^ rows[:-1]):
+            assert stats.chisquare(np.bincount(seen.ravel(), minlength=256)).pvalue > 1e-6
             in_one_place = np.array([np.bincount(column, minlength=256).max() for column in seen.T])
             assert in_one_place.max() < 20  # 1.2 are expected of each byte
 
 
-def test_without_a_pad_the_same_test_tells_them(monkeypatch):
+def test_without_a_pad_the_same_test_tells_them_apart(monkeypatch):
     monkeypatch.setattr("sklearn_ada.terms.models._padded", lambda content, key: content)
-    kept = np.array([content(OutputSummary.of(NUMBERS).sealed(number.to_bytes(32))) for number in range(300)])
-    assert stats.chisquare(np.bincount(kept.ravel(), minlength=256)).pvalue < 1e-6
-
-
-def test_nothing_is_shown_by_a_repr():
-    assert repr(OutputSummary.of(NUMBERS)) == "OutputSummary()"
+    assert stats.chisquare(np.bincount(kept(NUMBERS).ravel(), minlength=256)).pvalue < 1e-6
 
 
 @pytest.mark.parametrize("edited", ["", "AAAA", "*", None, 3, "A" * 217])

@@ -69,8 +69,7 @@ def test_the_first_class_may_be_the_positive_one_whatever_the_columns_add_up_to(
     model = Says(lambda X: table[X[:, 0].astype(int)])
     holdout, X = made(y)
     metric = Metric("neg_brier_score", pos_label=0)
-    plain = metric.score(model, X, y)
-    answer = holdout.check(model, scoring=metric, guess=plain, settings=1e-9)
+    answer = holdout.check(model, scoring=metric, guess=metric.score(model, X, y), settings=1e-9)
     assert answer.verdict == "agrees"
 
 
@@ -139,8 +138,7 @@ def test_if_every_model_fails_nobody_is_chosen(epsilon, made):
 
 
 def test_top_k_of_two_classes_takes_a_decision_function(made):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(N, 2)), np.arange(N) % 2
+    X, y = np.random.default_rng(0).normal(size=(N, 2)), np.arange(N) % 2
     model = LogisticRegression().fit(X, y)
     holdout = Holdout(X, y, ledger=":memory:")
     how = MedianSettings(n_subsamples=10)

@@ -65,16 +65,6 @@ def test_every_check_and_certify_speaks_of_these_rows(made, said):
     assert all(low <= 0.8 <= high for low, high in (answers[0].interval, answers[-1].interval))
 
 
-def test_a_sealed_count_takes_the_tails_of_unequal_rows(made, y):
-    holdout = made(answers="coarse")
-    answer = holdout.certify(Predictions(y), scoring="accuracy", guess=1.0)
-    statistic = list(holdout.ledger.records())[answer.index].body["mechanism"]
-    assert statistic["identical_rows"] is False
-    published = holdout.publish(Predictions(y), scoring="accuracy", guess=1.0)
-    assert published.value == 1.0
-    assert published.target == TARGET
-
-
 def test_the_same_predictions_are_the_same_question_whatever_holds_them(made, nearly_free):
     labels = np.arange(N) % 2
     holdout = made(labels)
@@ -83,11 +73,9 @@ def test_the_same_predictions_are_the_same_question_whatever_holds_them(made, ne
     with nearly_free(holdout, len(forms)):
         for form in forms:
             again = holdout.certify(Predictions(form), scoring="accuracy", guess=0.9)
-            assert again.repeated
-            assert again.index == first.index
+            assert (again.repeated, again.index) == (True, first.index)
     other = holdout.certify(Predictions(1 - labels), scoring="accuracy", guess=0.9)
-    assert not other.repeated
-    assert other.value == 0.0
+    assert (other.repeated, other.value) == (False, 0.0)
 
 
 def test_ids_put_predictions_into_the_order_of_the_rows(made, y, said, nearly_free):
@@ -105,8 +93,7 @@ def test_a_guess_from_public_rows_is_their_accuracy(made, said, y):
         Predictions(said), scoring="accuracy", guess_from=(Predictions(said[:100]), y[:100])
     )
     body = list(made().ledger.records())[answer.index].body
-    assert body["guess"]["value"] == np.mean(said[:100] == y[:100])
-    assert body["guess"]["size"] == 100
+    assert (body["guess"]["value"], body["guess"]["size"]) == (np.mean(said[:100] == y[:100]), 100)
     assert body["model"] == "Predictions"
 
 
@@ -126,13 +113,16 @@ def test_what_is_certified_names_what_it_rests_on(made, said, y):
     assert later.target == "population accuracy"
 
 
-def test_a_ledger_of_predictions_is_verified_and_its_certificate_recomputed(made, said, tmp_path, capsys):
-    holdout = made(answers="coarse")
-    holdout.check(Predictions(said), scoring="accuracy", guess=0.8)
-    holdout.certify(Predictions(said), scoring="accuracy", guess=0.8)
-    holdout.publish(Predictions(said), scoring="accuracy", guess=0.8)
-    path = tmp_path / "certificate.json"
-    holdout.export(path)
+def test_a_sealed_count_takes_the_tails_of_unequal_rows_and_its_certificate_is_recomputed(
+    made, y, tmp_path, capsys
+):
+    holdout, asked = made(answers="coarse"), Predictions(y)
+    holdout.check(asked, scoring="accuracy", guess=1.0)
+    answer = holdout.certify(asked, scoring="accuracy", guess=1.0)
+    assert holdout.ledger.record(answer.index).body["mechanism"]["identical_rows"] is False
+    published = holdout.publish(asked, scoring="accuracy", guess=1.0)
+    assert (published.value, published.target) == (1.0, TARGET)
+    path = holdout.export(tmp_path / "certificate.json")
     assert TARGET in json.loads(path.read_text())["targets"]
     assert main(["ledger", "verify", str(tmp_path / "ledger.db"), "--certificate", str(path)]) == 0
     assert "3 intervals computed again" in capsys.readouterr().out
@@ -304,8 +294,7 @@ def misses(probabilities, side, **how):
     n, masses, mean = len(probabilities), law(probabilities), np.mean(probabilities)
     ends = [binomial_tail_ends(count, count, n, math.log(side), **how) for count in range(n + 1)]
     low = sum(mass for mass, (end, _) in zip(masses, ends, strict=True) if end > mean)
-    high = sum(mass for mass, (_, end) in zip(masses, ends, strict=True) if end < mean)
-    return low, high
+    return low, sum(mass for mass, (_, end) in zip(masses, ends, strict=True) if end < mean)
 
 
 def trials(repetitions):

@@ -7,8 +7,8 @@ from sklearn.metrics import average_precision_score
 
 from sklearn_ada import Holdout, MedianSettings, Metric
 from sklearn_ada.accounting import FAILURES
-from sklearn_ada.questions.question import guess_from_rows, median_guess_from_rows
 from tests.support import holdouts
+from tests.support.ledgers import bodies
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -18,15 +18,17 @@ P = RNG.uniform(0, 1, N)
 
 
 class Says(ClassifierMixin, BaseEstimator):
-    def __init__(self, said=None, chance=None, classes=(0, 1)):
-        self.said, self.chance, self.classes = said, chance, classes
+    """Predicts what was given for each row, again after the last one."""
+
+    def __init__(self, labels=None, chance=None, classes=(0, 1)):
+        self.labels, self.chance, self.classes = labels, chance, classes
         self.classes_ = np.array(classes)
 
     def predict(self, X):
-        return self.said[X[:, 0]]
+        return self.labels[X[:, 0] % N]
 
     def predict_proba(self, X):
-        return self.chance[X[:, 0]]
+        return self.chance[X[:, 0] % N]
 
 
 BOTH = np.stack([1 - P, P], axis=1)
@@ -65,8 +67,7 @@ def test_classes_in_another_order_are_refused_before_the_charge(name, asked, sen
 def test_the_average_precision_of_the_first_class_is_ranked_by_its_own_scores(asked):
     settings = MedianSettings(1, method="exact")
     answer = asked(Says(Y + 1, BOTH, classes=(1, 2)), "average_precision", Y + 1, settings=settings)
-    expected = average_precision_score(Y + 1, BOTH[:, 0], pos_label=1)
-    assert answer.value == pytest.approx(expected, abs=0.002)
+    assert answer.value == pytest.approx(average_precision_score(Y + 1, BOTH[:, 0], pos_label=1), abs=0.002)
 
 
 @pytest.mark.parametrize("name", ["accuracy", "f1_macro", "roc_auc", "matthews_corrcoef", "rand_score"])
@@ -87,28 +88,43 @@ def test_a_median_of_nothing_is_a_failure(asked):
     assert (answer.verdict, answer.reason) == ("failed", FAILURES[5])
 
 
-@pytest.mark.parametrize("guess", [guess_from_rows, lambda *rows: median_guess_from_rows(*rows, 20)])
+@pytest.fixture
+def guess(tmp_path):
+    """Return the guess that is recorded of rows."""
+
+    def guess(metric, model, X, y, settings=None):
+        holdout = Holdout(np.arange(N, 2 * N)[:, None], 1 - Y, ledger=tmp_path / "guess.db")
+        holdout.check(model, scoring=Metric(metric), guess_from=(X, y), settings=settings)
+        return bodies(holdout)[-1]["guess"]
+
+    return guess
+
+
+HOW = pytest.mark.parametrize("settings", [None, MedianSettings()], ids=["value", "median"])
+
+
+@HOW
 @pytest.mark.parametrize("y", [Y[:, None], Y[:-1], np.where(Y == 1, np.nan, 0.0), None])
-def test_labels_of_guess_rows_are_checked_as_those_of_a_holdout(y, guess, sentence):
+def test_labels_of_guess_rows_are_checked_as_those_of_a_holdout(y, settings, guess, sentence):
     with pytest.raises(ValueError, match=sentence("y")):
-        guess(Metric("accuracy"), Says(Y), X, y)
+        guess("accuracy", Says(Y), X, y, settings)
 
 
-@pytest.mark.parametrize("guess", [guess_from_rows, lambda *rows: median_guess_from_rows(*rows, 20)])
-def test_a_guess_from_unusable_outputs_is_an_error_that_quotes_none(guess, sentence):
+@HOW
+def test_a_guess_from_unusable_outputs_is_an_error_that_quotes_none(settings, guess, sentence):
     with pytest.raises(ValueError, match=sentence("estimator", "accuracy")) as error:
-        guess(Metric("accuracy"), Says(Y + 0.125), X, Y)
+        guess("accuracy", Says(Y + 0.125), X, Y, settings)
     assert "125" not in str(error.value)
 
 
-def test_a_column_has_the_guess_of_a_vector():
-    vector, column = (guess_from_rows(Metric("f1"), Says(said), X, Y) for said in (1 - Y, (1 - Y)[:, None]))
+def test_a_column_has_the_guess_of_a_vector(guess):
+    vector, column = (guess("f1", Says(labels), X, Y) for labels in (1 - Y, (1 - Y)[:, None]))
     assert vector == column
 
 
 def test_small_integers_do_not_wrap_around(asked):
-    y, said = Y.astype(np.uint8), (1 - Y).astype(np.uint8)
-    answer = asked(Says(said), Metric("neg_mean_absolute_error", range=(-1, 0)), y)
+    small = Says((1 - Y).astype(np.uint8))
+    answer = asked(small, Metric("neg_mean_absolute_error", range=(-1, 0)), Y.astype(np.uint8))
     assert answer.value == pytest.approx(-1.0, abs=0.01)
 
 

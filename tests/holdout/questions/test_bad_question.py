@@ -1,6 +1,7 @@
 """A bad question is refused before anything is charged."""
 
 import copy
+import itertools
 import math
 import threading
 
@@ -28,22 +29,17 @@ from sklearn_ada import (
     ThresholdoutScorer,
 )
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.questions.question import median_guess_from_rows
 from tests.support import holdouts
+from tests.support.models import Always
 
-BAD_GUESSES = [None, np.nan, np.inf, -0.01, 1.01, "0.9", True, [0.9], Guess(np.nan), Guess(2.0)]
+BAD_GUESSES = [np.nan, np.inf, -0.01, 1.01, 5.0, "0.9", True, [0.9], Guess(np.nan), Guess(2.0)]
+BAD_GUESSES = [("check", None), *itertools.product(("check", "certify"), BAD_GUESSES)]
 
 
-@pytest.mark.parametrize("guess", BAD_GUESSES, ids=repr)
-def test_check_refuses_a_guess_that_is_none(holdout, model, guess, uncharged, sentence):
+@pytest.mark.parametrize(("purpose", "guess"), BAD_GUESSES, ids=repr)
+def test_a_bad_guess_is_refused(holdout, model, purpose, guess, uncharged, sentence):
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("guess")):
-        holdout.check(model, scoring="accuracy", guess=guess)
-
-
-@pytest.mark.parametrize("guess", [np.nan, 5.0, "0.9"])
-def test_certify_refuses_a_bad_guess(holdout, model, guess, uncharged, sentence):
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("guess")):
-        holdout.certify(model, scoring="accuracy", guess=guess)
+        getattr(holdout, purpose)(model, scoring="accuracy", guess=guess)
 
 
 @pytest.mark.parametrize("scoring", ["acuracy", "", None, 3, ["accuracy"], {"acc": "accuracy"}])
@@ -84,22 +80,27 @@ def test_without_a_range_the_median_says_how_to_give_a_grid(holdout, rows, uncha
     fix = "ask with settings=MedianSettings(grid=sklearn_ada.mechanisms.UniformGrid(low, high, size))"
     assert fix in str(error.value)
     settings = MedianSettings(grid=UniformGrid(-1.0, 1.0, 201))
-    answer = holdout.certify(regressor, scoring="r2", guess=0.5, settings=settings)
-    assert answer.answered
+    assert holdout.certify(regressor, scoring="r2", guess=0.5, settings=settings).answered
 
 
 def test_what_is_advised_instead_of_an_interval_works(holdout, rows, uncharged):
     regressor = Ridge().fit(rows[0], rows[1])
     with uncharged(holdout), pytest.raises(ValueError, match=r"or settings=MedianSettings\(\)"):
         holdout.check(regressor, scoring="r2", guess=0.5, settings=0.1)
-    guess = median_guess_from_rows(Metric("r2"), regressor, rows[0], rows[1], 20)
-    answer = holdout.check(regressor, scoring="r2", guess=guess, settings=MedianSettings())
-    assert answer.answered
+    asked = {"guess_from": (rows[0], rows[1]), "settings": MedianSettings()}
+    assert holdout.check(regressor, scoring="r2", **asked).answered
 
 
-@pytest.mark.parametrize("estimator", [LogisticRegression(), make_pipeline(StandardScaler(), LinearSVC())])
-def test_an_unfitted_model_is_refused(holdout, estimator, uncharged):
-    with uncharged(holdout), pytest.raises(NotFittedError):
+@pytest.mark.parametrize(
+    ("estimator", "error"),
+    [
+        (LogisticRegression(), NotFittedError),
+        (make_pipeline(StandardScaler(), LinearSVC()), NotFittedError),
+        *((each, TypeError) for each in ("model", None, StandardScaler(), LogisticRegression)),
+    ],
+)
+def test_what_is_no_fitted_model_is_refused(holdout, estimator, error, uncharged):
+    with uncharged(holdout), pytest.raises(error):
         holdout.certify(estimator, scoring="accuracy")
 
 
@@ -130,14 +131,7 @@ def test_a_fitted_model_may_name_what_it_learns_as_it_likes(holdout, rows, prepa
 
 def test_a_search_over_such_models_is_answered(holdout, rows):
     inner = GridSearchCV(OwnNames(), {"C": [0.01, 1.0]})
-    search = ReusableHoldoutCV(inner, holdout=holdout).fit(rows[0], rows[1])
-    assert search.best_answer_.answered
-
-
-@pytest.mark.parametrize("estimator", ["model", None, StandardScaler(), LogisticRegression])
-def test_what_is_no_model_is_refused(holdout, estimator, uncharged):
-    with uncharged(holdout), pytest.raises(TypeError):
-        holdout.certify(estimator, scoring="accuracy")
+    assert ReusableHoldoutCV(inner, holdout=holdout).fit(rows[0], rows[1]).best_answer_.answered
 
 
 def test_a_model_that_cannot_be_copied_is_refused(holdout, model, rows, uncharged):
@@ -153,98 +147,69 @@ def test_a_model_that_cannot_be_copied_is_refused(holdout, model, rows, uncharge
             ask()
 
 
-def test_another_number_of_columns_is_refused(holdout, rows, uncharged, sentence):
-    narrow = LogisticRegression().fit(rows[0][:, :3], rows[1])
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.certify")):
-        holdout.certify(narrow, scoring="accuracy")
+NAMES = list("abcde")
+OTHER = {
+    "columns": (lambda X: X, lambda X: X[:, :3], lambda y: y),
+    "columns of lists": (np.ndarray.tolist, lambda X: X[:, :3], lambda y: y),
+    **{
+        f"names {names}": (
+            lambda X: pd.DataFrame(X, columns=NAMES),
+            lambda X, names=names: pd.DataFrame(X, columns=list(names)),
+            lambda y: y,
+        )
+        for names in ("abcdz", "bacde", "ABCDE")
+    },
+    "signs": (lambda X: X, lambda X: X, lambda y: 2 * y - 1),
+    "texts": (lambda X: X, lambda X: X, lambda y: y.astype(str)),
+    "shifted classes": (lambda X: X, lambda X: X, lambda y: y + 1),
+}
 
 
-def test_another_number_of_columns_is_refused_for_lists_too(rows, tmp_path, uncharged, sentence):
-    holdout = Holdout(rows[2].tolist(), rows[3].tolist(), ledger=tmp_path / "ledger.db")
-    narrow = LogisticRegression().fit(rows[0][:, :3], rows[1])
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.certify")):
-        holdout.certify(narrow, scoring="accuracy")
-
-
-@pytest.mark.parametrize("columns", [list("abcdz"), list("bacde"), list("ABCDE")])
-def test_other_column_names_or_another_order_are_refused(rows, columns, tmp_path, uncharged, sentence):
-    holdout = Holdout(pd.DataFrame(rows[2], columns=list("abcde")), rows[3], ledger=tmp_path / "ledger.db")
-    estimator = LogisticRegression().fit(pd.DataFrame(rows[0], columns=columns), rows[1])
+@pytest.mark.parametrize(("held", "seen", "relabel"), OTHER.values(), ids=OTHER)
+def test_a_model_of_other_columns_or_classes_is_refused(
+    held, seen, relabel, rows, tmp_path, uncharged, sentence
+):
+    holdout = Holdout(held(rows[2]), rows[3], ledger=tmp_path / "ledger.db")
+    estimator = LogisticRegression().fit(seen(rows[0]), relabel(rows[1]))
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.certify")):
         holdout.certify(estimator, scoring="accuracy")
 
 
-@pytest.mark.parametrize("relabel", [lambda y: 2 * y - 1, lambda y: y.astype(str), lambda y: y + 1])
-def test_other_classes_are_refused(holdout, rows, relabel, uncharged, sentence):
-    other = LogisticRegression().fit(rows[0], relabel(rows[1]))
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("estimator", "Holdout.certify")):
-        holdout.certify(other, scoring="accuracy")
+MISSING = [
+    *((name, 1) for name in ("roc_auc", "balanced_accuracy", "recall_macro")),
+    *((name, 0) for name in ("recall", "precision", "f1", "jaccard")),  # no positive class
+]
 
 
-@pytest.mark.parametrize("name", ["roc_auc", "balanced_accuracy", "recall_macro"])
-def test_one_class_is_refused_where_the_metric_needs_both(rows, model, name, tmp_path, uncharged, sentence):
-    ones = rows[3] == 1
-    holdout = Holdout(rows[2][ones], rows[3][ones], ledger=tmp_path / "ledger.db")
+@pytest.mark.parametrize(("name", "label"), MISSING)
+def test_one_class_is_refused_where_the_metric_needs_the_other(
+    rows, model, name, label, tmp_path, uncharged, sentence
+):
+    some = rows[3] == label
+    holdout = Holdout(rows[2][some], rows[3][some], ledger=tmp_path / "ledger.db")
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("y", "Holdout")):
         holdout.certify(model, scoring=name)
-
-
-@pytest.mark.parametrize("name", ["recall", "precision", "f1", "jaccard"])
-def test_a_missing_positive_class_is_refused(rows, model, name, tmp_path, uncharged, sentence):
-    zeros = rows[3] == 0
-    holdout = Holdout(rows[2][zeros], rows[3][zeros], ledger=tmp_path / "ledger.db")
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("y", "Holdout")):
-        holdout.certify(model, scoring=name)
-
-
-def test_one_class_is_enough_for_accuracy(rows, model, tmp_path):
-    ones = rows[3] == 1
-    holdout = Holdout(rows[2][ones], rows[3][ones], ledger=tmp_path / "ledger.db")
-    expected = np.mean(model.predict(rows[2][ones]) == 1)
+    expected = np.mean(model.predict(rows[2][some]) == label)
     assert holdout.certify(model, scoring="accuracy").value == pytest.approx(expected)
 
 
-@pytest.fixture(scope="module")
-def three_classes():
-    X, y = make_classification(400, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
-    return X[:200], y[:200], X[200:], y[200:]
+BINARY = dict.fromkeys(("roc_auc", "f1", "precision", "recall", "jaccard"))
 
 
-def test_auc_of_three_classes_is_refused(three_classes, tmp_path, uncharged, sentence):
-    X, y, X_hold, y_hold = three_classes
-    holdout = Holdout(X_hold, y_hold, ledger=tmp_path / "ledger.db")
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("y", "Holdout")):
-        holdout.certify(LogisticRegression().fit(X, y), scoring="roc_auc")
-
-
-@pytest.mark.parametrize("name", ["f1", "precision", "recall", "jaccard"])
+@pytest.mark.parametrize("name", [*BINARY, "neg_brier_score"])
 def test_binary_metrics_of_three_classes_are_refused_as_scikit_learn_does(
-    name, three_classes, tmp_path, uncharged, sentence
+    name, tmp_path, uncharged, sentence
 ):
-    X, y, X_hold, y_hold = three_classes
-    holdout = Holdout(X_hold, y_hold, ledger=tmp_path / "ledger.db")
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("y", "Holdout")):
-        holdout.certify(LogisticRegression().fit(X, y), scoring=name)
+    X, y = make_classification(400, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+    holdout = Holdout(X[200:], y[200:], ledger=tmp_path / "ledger.db")
+    message = sentence("y", "Holdout") if name in BINARY else "neg_brier_score"
+    with uncharged(holdout), pytest.raises(ValueError, match=message):
+        holdout.certify(LogisticRegression().fit(X[:200], y[:200]), scoring=name)
 
 
-def test_brier_score_of_three_classes_is_refused(three_classes, tmp_path, uncharged):
-    X, y, X_hold, y_hold = three_classes
-    holdout = Holdout(X_hold, y_hold, ledger=tmp_path / "ledger.db")
-    with uncharged(holdout), pytest.raises(ValueError, match="neg_brier_score"):
-        holdout.certify(LogisticRegression().fit(X, y), scoring="neg_brier_score")
-
-
-def test_a_model_without_scores_cannot_be_asked_for_its_auc(holdout, rows, uncharged):
-    class Labels(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y):
-            self.classes_ = np.unique(y)
-            return self
-
-        def predict(self, X):
-            return np.zeros(len(X), dtype=int)
-
+def test_a_model_without_scores_cannot_be_asked_for_its_auc(holdout, uncharged):
     with uncharged(holdout), pytest.raises(TypeError, match="decision_function, predict_proba"):
-        holdout.certify(Labels().fit(rows[0], rows[1]), scoring="roc_auc")
+        holdout.certify(Always(0), scoring="roc_auc")
 
 
 @pytest.mark.parametrize("size", [0, -1, 2.0, None])
@@ -254,54 +219,39 @@ def test_a_round_of_no_size_is_refused(holdout, size, uncharged, sentence):
 
 
 BAD_METRICS = {
-    "reversed": {"scoring": "neg_log_loss", "range": (0, -10)},
-    "empty": {"scoring": "neg_log_loss", "range": (0, 0)},
-    "infinite": {"scoring": "neg_log_loss", "range": (-np.inf, 0)},
-    "no pair": {"scoring": "neg_log_loss", "range": 10},
-    "known already": {"scoring": "accuracy", "range": (0, 2)},
+    "reversed": ("range", {"scoring": "neg_log_loss", "range": (0, -10)}),
+    "empty": ("range", {"scoring": "neg_log_loss", "range": (0, 0)}),
+    "infinite": ("range", {"scoring": "neg_log_loss", "range": (-np.inf, 0)}),
+    "no pair": ("range", {"scoring": "neg_log_loss", "range": 10}),
+    "has one": ("range", {"scoring": "accuracy", "range": (0, 2)}),
+    "a mean by name": ("kind", {"scoring": "accuracy", "kind": "mean"}),
+    "an AUC of one's own": ("kind", {"scoring": max, "kind": "auc"}),
+    "a ratio by name": ("kind", {"scoring": "r2", "kind": "ratio"}),
 }
 
 
-@pytest.mark.parametrize("case", BAD_METRICS)
-def test_a_bad_range_is_refused(case, sentence):
-    with pytest.raises(ValueError, match=sentence("range", "Metric")):
-        Metric(**BAD_METRICS[case])
+@pytest.mark.parametrize(("name", "parameters"), BAD_METRICS.values(), ids=BAD_METRICS)
+def test_a_bad_range_or_a_kind_that_cannot_be_declared_is_refused(name, parameters, sentence):
+    with pytest.raises(ValueError, match=sentence(name, "Metric")):
+        Metric(**parameters)
 
 
-@pytest.mark.parametrize(("scoring", "kind"), [("accuracy", "mean"), (max, "auc"), ("r2", "ratio")])
-def test_a_kind_that_cannot_be_declared_is_refused(scoring, kind, sentence):
-    with pytest.raises(ValueError, match=sentence("kind", "Metric")):
-        Metric(scoring, kind=kind)
+WRONG = {"a bool": True, "auto": "auto", "a dict": {}, "a list": [], "a class": MedianSettings, "?": object()}
+OF_CHECKS = {"float": 0.1, "int": 3, "noise": NoiseSettings("laplace"), "ladder": LadderSettings()}
+BAD_SETTINGS = [
+    *(("certify", route, name) for route in ("description_length", "both") for name in (*WRONG, *OF_CHECKS)),
+    *(("check", "description_length", name) for name in WRONG),
+]
 
 
-WRONG = [True, "auto", {}, [], MedianSettings, object()]
-
-
-def repr_of(value):
-    """Return a name that is the same in every process."""
-    return (
-        f"{type(value).__name__} {value}"
-        if isinstance(value, (bool, float, int, str))
-        else type(value).__name__
-    )
-
-
-@pytest.mark.parametrize(
-    "settings", [*WRONG, 0.1, 3, NoiseSettings("laplace"), LadderSettings()], ids=repr_of
-)
-@pytest.mark.parametrize("route", ["description_length", "both"])
-def test_a_certify_takes_settings_of_a_median_only(
-    rows, model, settings, route, uncharged, sentence, tmp_path
+@pytest.mark.parametrize(("purpose", "route", "name"), BAD_SETTINGS)
+def test_a_question_takes_settings_of_its_mechanisms_only(
+    rows, model, purpose, route, name, uncharged, sentence, tmp_path
 ):
     holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", route=route)
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("settings", "Holdout.certify")):
-        holdout.certify(model, scoring="accuracy", guess=0.8, settings=settings)
-
-
-@pytest.mark.parametrize("settings", WRONG, ids=repr_of)
-def test_a_check_takes_settings_of_its_mechanisms_only(holdout, model, settings, uncharged, sentence):
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("settings", "Holdout.check")):
-        holdout.check(model, scoring="accuracy", guess=0.8, settings=settings)
+    refused, settings = sentence("settings", f"Holdout.{purpose}"), (WRONG | OF_CHECKS)[name]
+    with uncharged(holdout), pytest.raises(ValueError, match=refused):
+        getattr(holdout, purpose)(model, scoring="accuracy", guess=0.8, settings=settings)
 
 
 @pytest.mark.parametrize("settings", [math.nan, math.inf, -0.1, 0, 10**400])

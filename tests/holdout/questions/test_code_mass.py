@@ -18,12 +18,10 @@ NUMBERS = itertools.count()
 class Right(ClassifierMixin, BaseEstimator):
     """Is right on so many of the rows; on none it raises."""
 
+    fitted_ = True
+
     def __init__(self, rows, name):
         self.rows, self.name = rows, name
-
-    def fit(self, X, y):
-        self.fitted_ = True
-        return self
 
     def predict(self, X):
         if not self.rows:
@@ -50,12 +48,14 @@ def test_all_that_a_question_can_reveal_has_a_mass_of_at_most_one(kind, before):
         X = np.zeros((ROWS, 1))
         holdout = Holdout(X, y, random_state=0, ledger=f":memory:{next(NUMBERS)}")  # one for each
         for number in range(FAILED if before != "nothing" else 0):
-            earlier = Right(0 if before == "failures" else 20, number).fit(X, y)
-            holdout.check(earlier, scoring="accuracy", guess=0.5)
-        answer = holdouts.ask(holdout,
-            Right(rows, "last").fit(X, y), scoring="accuracy", purpose=mechanism,
-            guess=Guess(0.85, 1000), settings=settings,
-        )  # fmt: skip
+            holdout.check(Right(0 if before == "failures" else 20, number), scoring="accuracy", guess=0.5)
+        asked = {
+            "scoring": "accuracy",
+            "purpose": mechanism,
+            "guess": Guess(0.85, 1000),
+            "settings": settings,
+        }
+        answer = holdouts.ask(holdout, Right(rows, "last"), **asked)
         mass[answer.verdict, answer.value, answer.interval] = math.exp(-answer.cost.nats)
     assert 0.0 < sum(mass.values()) <= 1.0 + 1e-9
 
@@ -65,7 +65,7 @@ def test_a_ladder_that_failed_first_gives_a_value_next(share):
     X, y = np.full((ROWS, 1), next(NUMBERS)), np.ones(ROWS, int)
     holdout = Holdout(X, y, ledger=":memory:")
     asked = {"scoring": "accuracy", "purpose": "check", "guess": 0.85, "settings": LadderSettings(0.05)}
-    assert holdouts.ask(holdout, Right(0, "a").fit(X, y), **asked).verdict == "failed"
-    answer = holdouts.ask(holdout, Right(int(share * ROWS), "b").fit(X, y), **asked)
+    assert holdouts.ask(holdout, Right(0, "a"), **asked).verdict == "failed"
+    answer = holdouts.ask(holdout, Right(int(share * ROWS), "b"), **asked)
     assert answer.verdict == "improves"
     assert answer.value == pytest.approx(share if share > 0.5 else 0.2, abs=0.05)

@@ -46,8 +46,7 @@ def test_intervals_are_those_of_the_edges_of_the_cell_that_was_told():
     ln_delta = answer.certificate.ln_delta
     half = TOLERANCE - hoeffding_half_width(N, ln_delta, 1.0)
     low, high = np.ceil((answer.value - half) * N), np.floor((answer.value + half) * N)
-    expected = clopper_pearson(int(low), int(high), N, ln_delta)
-    assert answer.interval == pytest.approx(expected, abs=1.5 / N)
+    assert answer.interval == pytest.approx(clopper_pearson(int(low), int(high), N, ln_delta), abs=1.5 / N)
 
 
 def test_asked_again_it_is_the_same_question_though_its_cells_would_be_narrower():
@@ -59,8 +58,7 @@ def test_asked_again_it_is_the_same_question_though_its_cells_would_be_narrower(
     first = holdout.check(trees[0], scoring="accuracy", guess=0.9, settings="fill")
     holdout.check(trees[1], scoring="accuracy", guess=0.1, settings="fill")  # a surprise
     again = holdout.check(trees[0], scoring="accuracy", guess=0.9, settings="fill")
-    assert again.repeated
-    assert again.interval == first.interval
+    assert (again.repeated, again.interval) == (True, first.interval)
 
 
 def test_a_failure_is_an_answer_with_a_price():
@@ -71,8 +69,7 @@ def test_a_failure_is_an_answer_with_a_price():
             raise ValueError("no")
 
     holdout = Holdout(np.arange(500)[:, None], np.arange(500) % 2 * 0, tolerance=0.4, random_state=0)
-    answer = holdout.check(Breaks(), scoring="accuracy", guess=0.9, settings="fill")
-    assert answer.verdict == "failed"
+    assert holdout.check(Breaks(), scoring="accuracy", guess=0.9, settings="fill").verdict == "failed"
     assert holdout.report().nats > 1.0
 
 
@@ -102,8 +99,7 @@ def test_the_scorer_asks_with_such_cells():
     X, y = load_breast_cancer(return_X_y=True)
     tree = DecisionTreeClassifier(random_state=0).fit(X[:100], y[:100])
     holdout = Holdout(X[200:], y[200:], tolerance=0.2, random_state=0)
-    scorer = ThresholdoutScorer("accuracy", holdout, threshold="fill")
-    scorer(tree, X[100:200], y[100:200])
+    ThresholdoutScorer("accuracy", holdout, threshold="fill")(tree, X[100:200], y[100:200])
     (entry,) = [record for record in holdout.ledger.records() if record.body.get("purpose") == "check"]
     assert entry.body["mechanism"]["half_cell"] == "fill"
 

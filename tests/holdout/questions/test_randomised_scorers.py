@@ -20,28 +20,18 @@ from sklearn_ada import (
     ThresholdoutScorer,
 )
 from sklearn_ada.accounting import Symbol, exponential_mechanism_zcdp, gaussian_zcdp, thresholdout_epsilon
+from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.ladder_check import LadderQuestion
 from sklearn_ada.questions.noisy import NoisyCheck
-from sklearn_ada.questions.question import Draw, median_guess_from_rows
+from sklearn_ada.questions.question import Draw
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Policy, Stake
 from tests.support import holdouts
+from tests.support.models import RightBelow
 
 ROWS = 400
-
-
-class Coin:
-    """A fitted model that is right on a chosen number of rows: labels are all 1, X counts the rows."""
-
-    classes_ = np.array([0, 1])
-
-    def __init__(self, right, tag=0):
-        self.right, self.tag = right, tag
-
-    def predict(self, X):
-        return (X[:, 0] < self.right).astype(int)
 
 
 @pytest.fixture
@@ -52,8 +42,7 @@ def holdout(tmp_path):
 
 
 def ask(holdout, right, guess, settings, tag=0):
-    model = Coin(right, tag)
-    return holdout.check(model, scoring="accuracy", guess=guess, settings=settings)
+    return holdout.check(RightBelow(right, tag), scoring="accuracy", guess=guess, settings=settings)
 
 
 # --- Thresholdout with noise ------------------------------------------------------------------------------
@@ -99,17 +88,22 @@ def test_noise_is_a_function_of_secret_and_recorded_order(noise, tmp_path):
     assert [ask(other, right, 0.5, settings).value for right in range(0, 400, 40)] != runs[0]
 
 
-def _coded(n, guess=0.5, half_cell=0.02):
+def coded(n, guess=0.5, size=None, half_cell=0.02):
     data = HoldoutData(np.zeros((n, 1)), np.zeros(n, dtype=int))
-    coded = CodedQuestion.plan("check", Metric("accuracy"), Guess(guess), data, Policy(), half_cell)
-    return coded, data
+    return CodedQuestion.plan(
+        "check", Metric("accuracy"), Guess(guess, size), data, Policy(), half_cell
+    ), data
+
+
+def noisy(n, settings, **how):
+    question, data = coded(n, **how)
+    return NoisyCheck.refine(question, settings, data, Policy())
 
 
 @pytest.mark.parametrize(("noise", "scale"), [("laplace", 0.02), ("gaussian", 0.06)])
 def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale):
     n, delta, runs = 4000, 0.2, 1000
-    coded, data = _coded(n)
-    question = NoisyCheck.refine(coded, NoiseSettings(noise, scale, threshold=0.02), data, Policy())
+    question = noisy(n, NoiseSettings(noise, scale, threshold=0.02))
     share, rng, misses, naive = Stake(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
     for run in range(runs):
         value = rng.binomial(n, 0.42) / n  # away from the guess, so that values are corrected
@@ -124,8 +118,7 @@ def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale
 def test_the_noisiest_of_all_runs_is_allowed_for():
     """Runs with much noise may last longest, so the worst of them counts, not one drawn at random."""
     hits, scale, delta, trials = 20, 0.01, 0.4, 4000
-    coded, data = _coded(1000)
-    question = NoisyCheck.refine(coded, NoiseSettings("laplace", scale, max_hits=hits), data, Policy())
+    question = noisy(1000, NoiseSettings("laplace", scale, max_hits=hits))
     allowed = question.allowance(Stake(math.log(delta), 0.0).ln_noise)
     rng = np.random.default_rng(0)
     worst = np.abs(rng.laplace(scale=2 * scale, size=(trials, hits + 1))).max(axis=1)
@@ -139,27 +132,25 @@ def test_the_noisiest_of_all_runs_is_allowed_for():
 
 
 def test_one_event_covers_all_guesses_because_the_scale_is_theirs_in_common():
-    scales = set()
-    for guess in (0.5, 0.9, 0.99):
-        data = HoldoutData(np.zeros((500, 1)), np.zeros(500, dtype=int))
-        coded = CodedQuestion.plan("check", Metric("accuracy"), Guess(guess, 300.0), data, Policy())
-        scales.add(NoisyCheck.refine(coded, NoiseSettings("laplace"), data, Policy()).scale_of_noise)
-    assert len(scales) == 1
+    how = {"size": 300.0, "half_cell": None}
+    questions = (noisy(500, NoiseSettings("laplace"), guess=guess, **how) for guess in (0.5, 0.9, 0.99))
+    assert len({question.scale_of_noise for question in questions}) == 1
 
 
 def test_a_ratio_takes_no_noise(holdout):
     with pytest.raises(ValueError, match="ratio"):
-        holdout.check(Coin(10), scoring="f1", guess=0.5, settings=NoiseSettings("laplace", 0.01))
+        holdout.check(RightBelow(10), scoring="f1", guess=0.5, settings=NoiseSettings("laplace", 0.01))
 
 
 @pytest.mark.parametrize("bad", [math.nan, 0.0, -1.0, math.inf, "x"])
 def test_bad_noise_settings_are_refused(bad):
-    with pytest.raises(ValueError, match="must be"):
-        NoiseSettings("laplace", bad)
-    with pytest.raises(ValueError, match="must be"):
-        NoiseSettings("laplace", max_hits=bad)
-    with pytest.raises(ValueError, match="must be"):
-        LadderSettings(bad)
+    for settings in (
+        lambda: NoiseSettings("laplace", bad),
+        lambda: NoiseSettings("laplace", max_hits=bad),
+        lambda: LadderSettings(bad),
+    ):
+        with pytest.raises(ValueError, match="must be"):
+            settings()
 
 
 # --- Ladder ------------------------------------------------------------------------------------------------
@@ -168,8 +159,7 @@ def test_bad_noise_settings_are_refused(bad):
 def test_the_ladder_speaks_of_improvements_only(holdout):
     settings = LadderSettings(0.05)
     first, worse, near, better = (ask(holdout, right, 0.5, settings) for right in (200, 100, 210, 300))
-    assert first.verdict == "improves"
-    assert first.value == pytest.approx(0.5, abs=0.03)
+    assert (first.verdict, first.value) == ("improves", pytest.approx(0.5, abs=0.03))
     assert (worse.verdict, near.verdict, better.verdict) == ("no improvement", "no improvement", "improves")
     assert worse.value == near.value == first.value
     assert better.value == pytest.approx(0.75, abs=0.03)
@@ -188,7 +178,7 @@ def own_metric(sign, held=None):
 
 
 def ask_own(holdout, metric, right, settings, tag=0):
-    return holdout.check(Coin(right, tag), scoring=metric, guess=0.5, settings=settings)
+    return holdout.check(RightBelow(right, tag), scoring=metric, guess=0.5, settings=settings)
 
 
 @pytest.mark.parametrize("unreadable", [None, threading.Lock()], ids=["readable", "unreadable"])
@@ -212,8 +202,7 @@ def test_metrics_of_one_name_have_hits_of_their_own(holdout):
 
 def test_the_ladder_covers_on_both_sides():
     n, delta, runs = 1000, 0.2, 400
-    coded, _ = _coded(n)
-    question = LadderQuestion.refine(coded, LadderSettings(0.002), None, None)
+    question = LadderQuestion.refine(coded(n)[0], LadderSettings(0.002), None, None)
     share, rng, misses = Stake(math.log(delta), 0.0), np.random.default_rng(0), 0
     for run in range(runs):
         value = rng.binomial(n, 0.6) / n
@@ -231,7 +220,7 @@ def test_a_seeded_holdout_says_who_must_not_know_its_seed(tmp_path):
     X, y = np.arange(ROWS, dtype=float)[:, None], np.arange(ROWS) % 2
     for seed, said in ((3, True), (None, False)):
         holdout = Holdout(X, y, ledger=tmp_path / f"{seed}", random_state=seed)
-        answer = holdout.certify(Coin(200), scoring="accuracy", guess=0.5)
+        answer = holdout.certify(RightBelow(200), scoring="accuracy", guess=0.5)
         assert any("random_state" in text for text in answer.certificate.assumptions) is said
 
 
@@ -255,9 +244,8 @@ def test_medians_by_every_method_lie_between_their_levels(method, tmp_path):
     if method == "exact":
         assert answer.cost.rho is None
     else:
-        how, rows = scorer.settings, (X[500:1000], y[500:1000])
-        guess = median_guess_from_rows(scorer.metric, model, *rows, how.subsample_size(scorer.session.data))
-        what = {"scoring": scorer.metric, "purpose": "check", "guess": guess, "settings": how}
+        guess = Guess(**list(holdout.ledger.records())[-1].body["guess"])
+        what = {"scoring": scorer.metric, "purpose": "check", "guess": guess, "settings": scorer.settings}
         epsilon = holdouts.plan(holdout, model, **what).drawing.epsilon
         assert answer.cost.rho == pytest.approx(private[method](epsilon))
 
@@ -266,7 +254,7 @@ def test_medians_by_every_method_lie_between_their_levels(method, tmp_path):
 
 
 def test_selection_reveals_a_good_winner_for_ln_n(holdout):
-    models = [Coin(right) for right in (100, 390, 150, 200)]
+    models = [RightBelow(right) for right in (100, 390, 150, 200)]
     assert holdout.select(models, scoring="accuracy", epsilon=2.0) == 1
     before = holdout.report().nats
     assert before == pytest.approx(math.log(4), abs=0.01)
@@ -275,26 +263,30 @@ def test_selection_reveals_a_good_winner_for_ln_n(holdout):
 
 
 def test_a_model_that_fails_is_the_worst(holdout):
-    class Failing(Coin):
+    class Failing(RightBelow):
         def predict(self, X):
             raise ValueError("no")
 
-    assert holdout.select([Failing(0), Coin(380)], scoring="accuracy", epsilon=2.0) == 1
+    assert holdout.select([Failing(0), RightBelow(380)], scoring="accuracy", epsilon=2.0) == 1
 
 
 def test_selection_needs_bounded_sensitivity_models_and_epsilon(holdout):
-    with pytest.raises(ValueError, match="a selection"):
-        holdout.select([Coin(1), Coin(2)], scoring="f1")
-    with pytest.raises(TypeError, match="fitted model"):
-        holdout.select([Coin(1), "model"], scoring="accuracy")
-    with pytest.raises(ValueError, match="non-empty"):
-        holdout.select([], scoring="accuracy")
-    with pytest.raises(ValueError, match="epsilon"):
-        holdout.select([Coin(1)], scoring="accuracy", epsilon=math.nan)
+    two = [RightBelow(1), RightBelow(2)]
+    for models, how, error, message in (
+        (two, {"scoring": "f1"}, ValueError, "a selection"),
+        ([RightBelow(1), "model"], {}, TypeError, "fitted model"),
+        ([], {}, ValueError, "non-empty"),
+        (two, {"epsilon": math.nan}, ValueError, "epsilon"),
+    ):
+        with pytest.raises(error, match=message):
+            holdout.select(models, **{"scoring": "accuracy", **how})
     assert holdout.report().nats == 0.0
 
 
 # --- through a search --------------------------------------------------------------------------------------
+
+
+INNER = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
 
 
 @pytest.fixture
@@ -306,29 +298,20 @@ def classification():
 
 @pytest.mark.parametrize("mechanism", ["ladder", "thresholdout", "stable_median"])
 def test_reusable_holdout_takes_mechanisms_by_name(mechanism, classification, tmp_path):
-    inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
-    search = ReusableHoldoutCV(inner, mechanism=mechanism, ask="candidates", ledger=tmp_path / "ledger.db")
-    search.fit(*classification)
-    low, high = search.best_score_interval_
+    search = ReusableHoldoutCV(INNER, mechanism=mechanism, ask="candidates", ledger=tmp_path / "ledger.db")
+    low, high = search.fit(*classification).best_score_interval_
     assert low <= search.best_score_ <= high
     assert len(search.answers_) == 4
 
 
 def test_reusable_holdout_selects_and_certifies_only_the_winner(classification, tmp_path):
-    inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
-    search = ReusableHoldoutCV(
-        inner, mechanism="exponential_mechanism", ask=3, ledger=tmp_path / "ledger.db"
-    ).fit(*classification)
+    how = {"mechanism": "exponential_mechanism", "ledger": tmp_path / "ledger.db"}
+    search = ReusableHoldoutCV(INNER, ask=3, **how).fit(*classification)
     kinds = [record.body.get("kind") for record in search.holdout_.ledger.records()]
-    assert kinds.count("selection") == 1
-    assert kinds.count("sealed") == 1  # its cell
+    assert (kinds.count("selection"), kinds.count("sealed")) == (1, 1)  # its cell
     assert len(search.answers_) == 1
-
-
-def test_selection_without_a_number_of_models_is_refused(classification):
-    inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]})
-    with pytest.raises(ValueError, match="'ask' parameter"):
-        ReusableHoldoutCV(inner, mechanism="exponential_mechanism").fit(*classification)
+    with pytest.raises(ValueError, match="'ask' parameter"):  # without a number of models
+        ReusableHoldoutCV(INNER, mechanism="exponential_mechanism").fit(*classification)
 
 
 @pytest.mark.parametrize("kind", ["laplace", "ladder"])
@@ -339,8 +322,7 @@ def test_reusable_holdout_takes_a_scorer(kind, classification, tmp_path):
         scorer = LadderScorer("accuracy", holdout, step=0.02)
     else:
         scorer = ThresholdoutScorer("accuracy", holdout, noise="laplace", max_hits=5)
-    inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
-    search = ReusableHoldoutCV(inner, mechanism=scorer, ask="candidates").fit(X[:400], y[:400])
+    search = ReusableHoldoutCV(INNER, mechanism=scorer, ask="candidates").fit(X[:400], y[:400])
     assert search.holdout_ is holdout
     names = [r.body["mechanism"]["name"] for r in holdout.ledger.records() if r.body.get("kind") == "answer"]
     assert names[-1] == "certify"
@@ -348,20 +330,17 @@ def test_reusable_holdout_takes_a_scorer(kind, classification, tmp_path):
 
 
 def test_a_refused_candidate_is_raised_in_the_parent(classification, tmp_path):
-    from sklearn_ada.exceptions import BudgetExhaustedError
 
     X, y = classification
     holdout = Holdout(X[400:], 1 - y[400:], ledger=tmp_path / "ledger.db", random_state=0)  # guesses all fail
     scorer = ThresholdoutScorer("accuracy", holdout, noise="laplace", noise_scale=1e-4, max_hits=1)
-    inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0, 100.0]})
     with pytest.raises(BudgetExhaustedError, match="hits"):
-        ReusableHoldoutCV(inner, mechanism=scorer, ask="candidates").fit(X[:400], y[:400])
+        ReusableHoldoutCV(INNER, mechanism=scorer, ask="candidates").fit(X[:400], y[:400])
 
 
 def test_a_failure_is_released_by_every_mechanism():
-    coded, data = _coded(100)
     share, failure = Stake(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
-    noisy = NoisyCheck.refine(coded, NoiseSettings("laplace", 0.01), data, Policy())
-    for question in (noisy, LadderQuestion.refine(coded, LadderSettings(), None, None)):
+    ladder = LadderQuestion.refine(coded(100)[0], LadderSettings(), None, None)
+    for question in (noisy(100, NoiseSettings("laplace", 0.01)), ladder):
         event, remembered = question.release(failure, share, Draw(b"", ""))
         assert question.read(event, share, remembered).verdict == "failed"

@@ -25,8 +25,7 @@ def _question(n, value=-0.2, deviation=0.1):
 def _read(question, mean, deviation, ln_delta, monkeypatch):
     measured = Measured(mean, question.size, deviation), np.empty(0)
     monkeypatch.setattr(CodedQuestion, "measure", lambda *_: measured, raising=True)
-    seen = question.evaluate(None, None).seen
-    event, remembered = question.release(seen, Stake(ln_delta, 0.0), None)
+    event, remembered = question.release(question.evaluate(None, None).seen, Stake(ln_delta, 0.0), None)
     return question.read(event, Stake(ln_delta, 0.0), remembered), event
 
 

@@ -8,13 +8,12 @@ import pytest
 from sklearn_ada import Holdout
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerUnavailableError
-from sklearn_ada.holdout import records as checkpoint
-from sklearn_ada.holdout import records as conversation
-from sklearn_ada.holdout import session
-from sklearn_ada.holdout.records import CheckpointRecord, from_last_checkpoint
+from sklearn_ada.holdout.records import _same, from_last_checkpoint
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import open_existing_ledger
 from tests.ledger.fitted_models import Constant
+from tests.support import holdouts
+from tests.support.ledgers import bodies
 from tests.transcripts.conversations import CONVERSATIONS, HELD, X
 
 QUICK = ("accuracy", "choices", "both_routes", "topped_up", "declared", "thresholdout", "searches")
@@ -24,8 +23,8 @@ ROWS, LABELS = np.arange(800.0).reshape(400, 2), (np.arange(400) % 4 == 0).astyp
 @pytest.fixture
 def often(monkeypatch):
     """Checkpoints after every 17 records."""
-    monkeypatch.setattr(session, "EVERY", 17)
-    monkeypatch.setattr(conversation, "EVERY", 17)
+    monkeypatch.setattr("sklearn_ada.holdout.session.EVERY", 17)
+    monkeypatch.setattr("sklearn_ada.holdout.records.EVERY", 17)
 
 
 @pytest.fixture
@@ -80,20 +79,20 @@ def test_the_report_of_a_long_ledger_is_that_of_all_its_records(asked, capsys, m
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(whole))
 
 
-def test_a_state_that_was_edited_is_found(asked):
-    (first, *_) = [r for r in asked.ledger.records() if r.body.get("kind") == "checkpoint"]
-    for path, value in ((("asked", 0, 1), 3), (("account", "nats"), 0.001), (("refused",), 1)):
-        body = json.loads(json.dumps(first.body))
-        inner = body["state"]
-        for name in path[:-1]:
-            inner = inner[name]
-        inner[path[-1]] = value
-        state = State(asked.ledger.genesis)
-        for record in list(asked.ledger.records())[1 : first.seq]:
-            state.advance(record.body)
-        state.advance(first.body)  # as it is
-        with pytest.raises(LedgerDamagedError, match="state"):
-            state.advance(body)
+@pytest.mark.parametrize(
+    ("path", "value"), [(("asked", 0, 1), 3), (("account", "nats"), 0.001), (("refused",), 1)]
+)
+def test_a_state_that_was_edited_is_found(asked, path, value):
+    records = bodies(asked)
+    number = [body.get("kind") for body in records].index("checkpoint")
+    edited = json.loads(json.dumps(records[number]))
+    inner = edited["state"]
+    for name in path[:-1]:
+        inner = inner[name]
+    inner[path[-1]] = value
+    holdouts.state_after(records[: number + 1])  # as it is
+    with pytest.raises(LedgerDamagedError, match="state"):
+        holdouts.state_after([*records[:number], edited])
 
 
 def test_a_state_that_is_too_large_is_left_out_and_nothing_else_changes(often, tmp_path, monkeypatch):
@@ -107,8 +106,7 @@ def test_a_state_that_is_too_large_is_left_out_and_nothing_else_changes(often, t
 
 
 def test_a_short_ledger_needs_none(tmp_path):
-    holdout = Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db")
-    assert from_last_checkpoint(holdout.ledger) is None
+    assert from_last_checkpoint(Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db").ledger) is None
 
 
 def test_a_repeated_question_writes_no_second_checkpoint_but_for_its_confirmation(asked):
@@ -124,8 +122,7 @@ def test_a_repeated_question_writes_no_second_checkpoint_but_for_its_confirmatio
 
 
 def test_another_process_reads_it(asked):
-    ledger = open_existing_ledger(asked.ledger.path, State, replay=False)
-    state, _ = from_last_checkpoint(ledger)
+    state, _ = from_last_checkpoint(open_existing_ledger(asked.ledger.path, State, replay=False))
     assert state.asked == {"check": 40, "certify": 0}
     assert asked.ledger.read(lambda current: current.account.nats) == state.account.nats
 
@@ -137,7 +134,7 @@ def test_what_is_restored_goes_on_its_own(asked):
     body = next(r.body for r in records if r.body.get("kind") == "checkpoint")
     before = json.dumps(body)
     state = State(ledger.genesis)
-    state.restore(CheckpointRecord.from_dict(body).state)
+    state.restore(body["state"])
     state.advance(records[19].body)
     assert json.dumps(body) == before
 
@@ -146,12 +143,11 @@ def test_where_there_is_no_room_for_a_checkpoint_the_answer_is_given(often, tmp_
     def full(state):
         raise LedgerUnavailableError("The disk is full.")
 
-    monkeypatch.setattr(CheckpointRecord, "of", full)
+    monkeypatch.setattr("sklearn_ada.holdout.records.CheckpointRecord.of", full)
     holdout = Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db")
     for number in range(40):
         answer = holdout.check(Constant(0).fit(ROWS, LABELS), scoring="accuracy", guess=0.7 + 0.002 * number)
-        assert answer.answered
-        assert not answer.repeated
+        assert (answer.answered, answer.repeated) == (True, False)
     assert holdout.ledger.verify() == 41
 
 
@@ -170,7 +166,7 @@ def test_where_there_is_no_room_for_a_checkpoint_the_answer_is_given(often, tmp_
 )
 def test_states_are_compared_but_for_last_digits(one, other, same):
     """Logarithms differ in their last digits between processors, and so do exact sums of them."""
-    assert checkpoint._same(one, other) is same
+    assert _same(one, other) is same
 
 
 @pytest.mark.parametrize("lost", ["asked", "account", "rounds", "family"])

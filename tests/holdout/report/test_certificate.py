@@ -16,18 +16,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Guess, Holdout, Metric
 from sklearn_ada.cli import main
-from sklearn_ada.holdout import certificate as module
-from sklearn_ada.holdout.certificate import (
-    certificate_of,
-    export_certificate,
-    page_of,
-    prefix_of,
-    verify_certificate,
-)
+from sklearn_ada.holdout.certificate import export_certificate
 from sklearn_ada.holdout.state import State
-from sklearn_ada.ledger import canonical_json, chain_hash, open_existing_ledger
+from sklearn_ada.ledger import open_existing_ledger
 from tests.ledger.damages import forget
 from tests.support import holdouts
+from tests.support.ledgers import rewritten
 
 X, Y = make_classification(900, 5, n_informative=4, n_redundant=0, flip_y=0.1, random_state=0)
 HELD, VALIDATION, FITTED = slice(0, 300), slice(300, 500), slice(500, 900)
@@ -49,8 +43,7 @@ def asked(path, **how):
     holdout.certify(TREES[1], scoring="accuracy", guess_from=EXAMPLES)
     holdout.certify(TREES[1], scoring="f1", guess_from=EXAMPLES)
     holdout.certify(TREES[1], scoring=Metric("neg_log_loss", range=(-2, 0)), guess=Guess(-0.5, 200.0, 0.1))
-    losses = Metric(squared, kind="mean", range=(-1, 0))
-    holdout.certify(TREES[2], scoring=losses, guess=-0.2)
+    holdout.certify(TREES[2], scoring=Metric(squared, kind="mean", range=(-1, 0)), guess=-0.2)
     holdout.certify(TREES[1], scoring="roc_auc", guess_from=EXAMPLES)
     return holdout
 
@@ -71,6 +64,10 @@ def exported(holdout, folder, name="certificate.json"):
     return json.loads((folder / name).read_text())
 
 
+def page_of(holdout, folder):
+    return holdout.export(folder / "page.html").read_text()
+
+
 @pytest.fixture
 def verify(capsys):
     def run(ledger, certificate):
@@ -89,13 +86,11 @@ def test_it_says_what_the_report_says(tmp_path):
     assert [each["index"] for each in certificate["answers"]] == [a.index for _, a in report.answers]
     for each, (metric, answer) in zip(certificate["answers"], report.answers, strict=True):
         assert (each["metric"], each["verdict"], each["nats"]) == (metric, answer.verdict, answer.cost.nats)
-        ends = [end if np.isfinite(end) else None for end in answer.interval]
-        assert each["interval"] == ends
+        assert each["interval"] == [end if np.isfinite(end) else None for end in answer.interval]
         if answer.answered:
             assert each["theorem"] in certificate["theorems"]
             assert set(answer.certificate.assumptions) <= set(certificate["assumptions"])
-    assert certificate["head"] == report.head
-    assert certificate["revealed"]["nats"] == report.nats
+    assert (certificate["head"], certificate["revealed"]["nats"]) == (report.head, report.nats)
     assert {each["model"] for each in certificate["answers"]} == {"DecisionTreeClassifier"}
 
 
@@ -137,8 +132,7 @@ def test_nothing_sealed_is_exported(tmp_path):
         assert body["sealed"] not in text + page
         assert body["said"] not in text + page
     exact = [round(300 * tree.score(X[HELD], Y[HELD])) / 300 for tree in TREES]
-    values = [each["value"] for each in json.loads(text)["answers"]]
-    assert set(values).isdisjoint(exact)
+    assert {each["value"] for each in json.loads(text)["answers"]}.isdisjoint(exact)
     assert holdout.ledger.secret().hex() not in text + page
     assert '"sealed":' not in text
     assert '"said"' not in text
@@ -151,132 +145,66 @@ def test_a_certificate_goes_on_being_one_when_more_is_asked(tmp_path, verify):
     assert "agrees with the ledger" in verify(tmp_path / "a.db", tmp_path / "certificate.json")
 
 
-def changed_interval(certificate):
-    certificate["answers"][6]["interval"][0] += 0.01
+CHANGES = [
+    (lambda c: c["answers"][6]["interval"].__setitem__(0, 0.5), r"at answers\[\d+\]\.interval\[0\] it says"),
+    (
+        lambda c: c["answers"][6].update(target="population accuracy"),
+        r"at answers\[\d+\]\.target it says 'population accuracy', the ledger",
+    ),
+    (lambda c: c["answers"].pop(0), r"at answers it says"),
+    (lambda c: c["revealed"].update(nats=c["revealed"]["nats"] / 2), r"at revealed\.nats"),
+    (lambda c: c["assumptions"].pop(), r"at assumptions"),
+    (
+        lambda c: c["holdout"].update(confidence_level=0.99),
+        r"at holdout\.confidence_level it says 0.99, the ledger's records give 0.95",
+    ),
+]
 
 
-def changed_target(certificate):
-    certificate["answers"][6]["target"] = "population accuracy"
+def test_a_certificate_that_was_changed_is_refused_with_its_place(tmp_path, verify):
+    holdout = asked(tmp_path / "a.db")
+    for change, where in CHANGES:
+        certificate = exported(holdout, tmp_path)
+        change(certificate)
+        (tmp_path / "c.json").write_text(json.dumps(certificate))
+        assert re.search(f"certificate was changed: {where}", verify(tmp_path / "a.db", tmp_path / "c.json"))
 
 
-def dropped_refusal(certificate):
-    certificate["answers"].pop(0)
-
-
-def fewer_nats(certificate):
-    certificate["revealed"]["nats"] /= 2
-
-
-def fewer_assumptions(certificate):
-    certificate["assumptions"].pop()
-
-
-def another_level(certificate):
-    certificate["holdout"]["confidence_level"] = 0.99
-
-
-@pytest.mark.parametrize(
-    ("change", "where"),
-    [
-        (changed_interval, r"at answers\[\d+\]\.interval\[0\] it says"),
-        (changed_target, r"at answers\[\d+\]\.target it says 'population accuracy', the ledger"),
-        (dropped_refusal, r"at answers it says"),
-        (fewer_nats, r"at revealed\.nats"),
-        (fewer_assumptions, r"at assumptions"),
-        (another_level, r"at holdout\.confidence_level it says 0.99, the ledger's records give 0.95"),
-    ],
-)
-def test_a_certificate_that_was_changed_is_refused_with_its_place(change, where, tmp_path, verify):
-    certificate = exported(asked(tmp_path / "a.db"), tmp_path)
-    change(certificate)
-    (tmp_path / "c.json").write_text(json.dumps(certificate))
-    assert re.search(f"certificate was changed: {where}", verify(tmp_path / "a.db", tmp_path / "c.json"))
-
-
-def test_another_ledger_is_refused(tmp_path, verify):
-    exported(asked(tmp_path / "a.db"), tmp_path)
-    asked(tmp_path / "b.db", confidence_level=0.9)
-    assert "it is another ledger" in verify(tmp_path / "b.db", tmp_path / "certificate.json")
-
-
-def test_a_ledger_that_was_cut_is_refused(tmp_path, verify):
+def test_another_ledger_or_an_older_copy_is_refused(tmp_path, verify):
     holdout = asked(tmp_path / "a.db")
     shutil.copy(tmp_path / "a.db", tmp_path / "old.db")
     holdout.check(TREES[0], scoring="accuracy", guess=0.55)
     exported(holdout, tmp_path)
+    asked(tmp_path / "b.db", confidence_level=0.9)
+    assert "it is another ledger" in verify(tmp_path / "b.db", tmp_path / "certificate.json")
     assert "it is an older copy" in verify(tmp_path / "old.db", tmp_path / "certificate.json")
-
-
-def rewritten(path, number, edit):
-    """Edit a record, and make chain and head anew, as whoever owns a file can."""
-    forget()
-    with sqlite3.connect(path) as file:
-        columns = [row[1] for row in file.execute("pragma table_info(records)")]
-        rows = file.execute("select seq, key, body, hash from records order by seq").fetchall()
-        previous = ""
-        assert {"seq", "key", "body", "hash"} <= set(columns)
-        for seq, key, text, _ in rows:
-            body = json.loads(text)
-            if seq == number:
-                edit(body)
-            text = canonical_json(body)
-            previous = chain_hash(previous, seq, key, text)
-            file.execute("update records set body = ?, hash = ? where seq = ?", (text, previous, seq))
-        file.execute("update head set hash = ?", (previous,))
-    file.close()
 
 
 def narrower(body):
     body["outcome"]["interval"][0] += 0.01
 
 
-def more_of_the_failure_probability(body):
-    body["ln_delta"] += 0.5
+@pytest.mark.parametrize("edit", [narrower, lambda body: body.update(ln_delta=body["ln_delta"] + 0.5)])
+@pytest.mark.parametrize(("begin", "how"), [(asked, {"tolerance": 0.499}), (sealed, {"answers": "coarse"})])
+def test_a_record_with_another_interval_is_found_though_its_chain_is_whole(
+    edit, begin, how, tmp_path, verify
+):
+    rewritten(tmp_path / "a.db", begin(tmp_path / "a.db").report().answers[3][1].index, edit)
+    exported(Holdout(X[HELD], Y[HELD], ledger=tmp_path / "a.db", **how), tmp_path)
+    assert "the ledger was edited, or" in verify(tmp_path / "a.db", tmp_path / "certificate.json")
 
 
-@pytest.mark.parametrize("edit", [narrower, more_of_the_failure_probability])
-@pytest.mark.parametrize("begin", [asked, sealed])
-def test_a_record_with_another_interval_is_found_though_its_chain_is_whole(edit, begin, tmp_path, verify):
-    holdout = begin(tmp_path / "a.db")
-    number = holdout.report().answers[3][1].index
-    del holdout
-    rewritten(tmp_path / "a.db", number, edit)
-    again = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "a.db", **(
-        {"tolerance": 0.499} if begin is asked else {"answers": "coarse"}
-    ))  # fmt: skip
-    exported(again, tmp_path)
-    told = verify(tmp_path / "a.db", tmp_path / "certificate.json")
-    assert "the ledger was edited, or" in told
-
-
-@pytest.mark.parametrize("text", ["{}", "[1]", "no json", '{"format": "sklearn_ada certificate 1"}'])
-def test_what_is_no_certificate_is_refused(text, tmp_path, verify):
-    asked(tmp_path / "a.db")
-    (tmp_path / "c.json").write_text(text)
-    assert "no certificate" in verify(tmp_path / "a.db", tmp_path / "c.json")
-    assert "cannot be read" in verify(tmp_path / "a.db", tmp_path / "missing.json")
-
-
-def test_a_name_that_stands_twice_is_refused(tmp_path, verify):
-    """Whoever reads the file sees the first one, and only the last would be compared."""
+def test_what_is_no_certificate_is_refused(tmp_path, verify):
+    """A name that stands twice, too: readers see the first one, and only the last would be compared."""
     exported(asked(tmp_path / "a.db"), tmp_path)
     path = tmp_path / "certificate.json"
     text = path.read_text()
-    path.write_text(text.replace('"verdict":', '"verdict": "agrees", "verdict":', 1))
-    assert path.read_text() != text
-    assert "no certificate" in verify(tmp_path / "a.db", path)
-
-
-class Tags(html.parser.HTMLParser):
-    """Counts the tags of a page."""
-
-    def __init__(self):
-        super().__init__()
-        self.tags = []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        assert not any(name.startswith("on") for name, _ in attrs)
+    twice = text.replace('"verdict":', '"verdict": "agrees", "verdict":', 1)
+    assert twice != text
+    for text in ("{}", "[1]", "no json", '{"format": "sklearn_ada certificate 1"}', twice):
+        path.write_text(text)
+        assert "no certificate" in verify(tmp_path / "a.db", path)
+    assert "cannot be read" in verify(tmp_path / "a.db", tmp_path / "missing.json")
 
 
 EVIL = '<script>alert("x")</script><img src=x onerror=alert(1)>'
@@ -291,41 +219,45 @@ def test_names_are_text_in_the_page_whatever_they_hold(tmp_path):
 
     named.__name__ = "<svg onload=alert(2)>"
     holdout.certify(evil, scoring=Metric(named, kind="mean", range=(0, 1)), guess=0.7)
-    holdout.export(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
-    parser = Tags()
+    page, tags = page_of(holdout, tmp_path), []
+    parser = html.parser.HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: tags.append((tag, *(name for name, _ in attributes)))
     parser.feed(page)
-    assert not {"script", "img", "svg"} & set(parser.tags)
+    assert tags
+    assert not {"script", "img", "svg"} & {tag for tag, *_ in tags}
+    assert not any(name.startswith("on") for _, *names in tags for name in names)
     assert "&lt;script&gt;alert" in page
     assert "&lt;svg onload=alert(2)&gt;" in page
     assert "://" not in page  # one file: nothing is fetched
 
 
-def test_the_page_tells_what_the_certificate_tells(tmp_path):
+def test_the_page_has_what_the_certificate_has(tmp_path):
     holdout = asked(tmp_path / "a.db")
-    certificate = certificate_of(prefix_of(holdout.ledger))
-    page = page_of(certificate)
+    certificate, page = exported(holdout, tmp_path), page_of(holdout, tmp_path)
     for each in certificate["answers"]:
         assert re.search(f"<tr[^>]*><td>{each['index']}</td>", page)
     for text in (certificate["head"], "ada &lt;b&gt;", "ledger verify FILE --certificate"):
         assert text in page
-    many = {**certificate, "answers": certificate["answers"] * 30}
-    assert f"The last 200 of {len(many['answers'])}; the JSON has" in page_of(many)
+    holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "many.db")
+    for number in range(201):
+        holdout.check(TREES[0], scoring="accuracy", guess=0.8 + number / 1e4)
+    assert "The last 200 of 201; the JSON has" in page_of(holdout, tmp_path)
 
 
 def test_a_holdout_that_was_never_asked_has_one_too(tmp_path, verify):
     holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "new.db")
     assert exported(holdout, tmp_path)["answers"] == []
     assert "0 intervals" in verify(tmp_path / "new.db", tmp_path / "certificate.json")
-    assert "nobody" in page_of(certificate_of(prefix_of(holdout.ledger)))
+    assert "nobody" in page_of(holdout, tmp_path)
 
 
-def test_groups_and_medians_are_compared_with_their_records(tmp_path):
+def test_groups_are_compared_with_their_records(tmp_path, verify):
     holdout = Holdout(X[HELD], Y[HELD], groups=np.arange(300) // 2, ledger=tmp_path / "g.db")
     holdout.certify(TREES[0], scoring="accuracy", guess=0.7)
-    text = json.dumps(certificate_of(prefix_of(holdout.ledger)))
-    found = verify_certificate(holdout.ledger, text)
-    assert (found.recomputed, found.compared) == (0, {"no ledger holds weights or groups of the rows": 1})
+    exported(holdout, tmp_path)
+    printed = verify(tmp_path / "g.db", tmp_path / "certificate.json")
+    assert "0 intervals computed again" in printed
+    assert "1 interval compared with the records, as no ledger holds weights or groups of the rows" in printed
 
 
 def test_exporting_charges_nothing_and_other_endings_are_refused(tmp_path):
@@ -350,11 +282,9 @@ def old_ledger(tmp_path):
 
 
 def test_a_certificate_of_an_older_release_is_made_again_to_the_byte(old_ledger, tmp_path, verify):
-    told = verify(old_ledger, EXPORTED)
-    assert "agrees with the ledger: 8 intervals computed again" in told
+    assert "agrees with the ledger: 8 intervals computed again" in verify(old_ledger, EXPORTED)
     ledger = open_existing_ledger(str(old_ledger), State)
-    made = certificate_of(prefix_of(ledger, json.loads(EXPORTED.read_text())["head"]))
-    assert json.dumps(made, indent=1) + "\n" == EXPORTED.read_text()
+    assert export_certificate(ledger, tmp_path / "made.json").read_text() == EXPORTED.read_text()
 
 
 def test_fields_that_were_added_later_may_be_missing_and_no_others(old_ledger, tmp_path, verify, monkeypatch):
@@ -365,7 +295,8 @@ def test_fields_that_were_added_later_may_be_missing_and_no_others(old_ledger, t
     old = tmp_path / "old.json"
     old.write_text(json.dumps(given))
     assert "certificate was changed: at holdout it says" in verify(old_ledger, old)
-    monkeypatch.setattr(module, "ADDED_LATER", frozenset({"holdout.identity", "answers.model"}))
+    later = frozenset({"holdout.identity", "answers.model"})
+    monkeypatch.setattr("sklearn_ada.holdout.certificate.ADDED_LATER", later)
     assert "agrees with the ledger" in verify(old_ledger, old)
     assert "agrees with the ledger" in verify(old_ledger, EXPORTED)
     del given["answers"][3]["nats"]
@@ -375,7 +306,6 @@ def test_fields_that_were_added_later_may_be_missing_and_no_others(old_ledger, t
 
 def test_an_answer_of_a_mechanism_that_is_not_known_here_is_said_to_be_one(old_ledger, tmp_path, verify):
     rewritten(old_ledger, 6, lambda body: body["mechanism"].update(name="oracle"))
-    ledger = open_existing_ledger(str(old_ledger), State)
-    path = export_certificate(ledger, tmp_path / "new.json")
+    path = export_certificate(open_existing_ledger(str(old_ledger), State), tmp_path / "new.json")
     told = verify(old_ledger, path)
     assert "compared with the records, as this release does not have their mechanism (oracle)" in told

@@ -4,13 +4,11 @@ import json
 import re
 import warnings
 
-import pytest
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 
 from sklearn_ada import Holdout
-from sklearn_ada.exceptions import LedgerMismatchError
-from sklearn_ada.holdout.certificate import verify_certificate
+from sklearn_ada.cli import main
 
 X, Y = make_classification(1000, random_state=0)
 
@@ -35,13 +33,15 @@ def test_the_page_has_date_versions_terms_and_the_published_row(tmp_path):
     assert "PUBLISHED: exact" in marked
 
 
-def test_the_json_has_no_date_so_that_it_can_be_made_again(tmp_path):
+def test_the_json_has_no_date_so_that_it_can_be_made_again(tmp_path, capsys):
     holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db")
     holdout.certify(DummyClassifier().fit(X, Y), scoring="accuracy", guess=0.5)
     first, again = (holdout.export(tmp_path / f"{n}.json").read_text() for n in (1, 2))
     assert first == again
     assert "Python" not in first
-    assert verify_certificate(holdout.ledger, first).recomputed == 1
-    changed = {**json.loads(first), "exported": "2026-01-01"}
-    with pytest.raises(LedgerMismatchError):
-        verify_certificate(holdout.ledger, json.dumps(changed))
+    (tmp_path / "changed.json").write_text(json.dumps({**json.loads(first), "exported": "2026-01-01"}))
+    verify = ["ledger", "verify", str(tmp_path / "ledger.db"), "--certificate"]
+    assert main([*verify, str(tmp_path / "1.json")]) == 0
+    assert "1 interval computed again" in capsys.readouterr().out
+    assert main([*verify, str(tmp_path / "changed.json")]) == 1
+    assert "certificate was changed" in capsys.readouterr().err

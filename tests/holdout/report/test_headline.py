@@ -28,47 +28,32 @@ def test_within_a_tolerance_so_many_are_answered_and_no_more(tmp_path):
     assert holdout.remaining() == 0
     left = holdout.remaining(purpose="certify")
     assert first(holdout) == f"You can still certify {left} models at +-0.17, and ask no check."
-    models = [
-        DummyClassifier(strategy="constant", constant=k % 2, random_state=k).fit(X, Y) for k in range(9)
-    ]
-    answers = [holdout.certify(model, scoring="accuracy", guess=0.5) for model in models]
+    answers = [holdout.certify(model, scoring="accuracy", guess=0.5) for model in constants(9)]
     assert [answer.answered for answer in answers] == [number < left for number in range(9)]
     assert 1 < left < 9
     assert max(answer.half_width for answer in answers[:left]) <= 0.17
 
 
-def test_of_checks_it_says_how_many_as_well(tmp_path):
-    holdout = opened(tmp_path / "many.db", tolerance=0.3)
-    left = holdout.remaining()
+def test_it_says_how_many_checks_are_left_or_how_wide_they_are_or_that_none_is_of_use(tmp_path):
+    many = opened(tmp_path / "many.db", tolerance=0.3)
+    left = many.remaining()
     assert left > 1
-    assert first(holdout) == f"You can still ask {left:,} questions at +-0.3 whose guesses hold."
-
-
-def test_when_nothing_is_left_fresh_rows_are_the_way(tmp_path):
-    told = first(opened(tmp_path / "none.db", tolerance=0.01))
-    assert told == "You can ask no more questions at +-0.01: add fresh rows (top_up) to go on."
-
-
-def test_without_a_tolerance_it_says_how_wide(tmp_path):
-    holdout = opened(tmp_path / "open.db")
-    width = max(f.half_width for f in holdout.report().outlook.forecasts if f.purpose == "check")
-    assert first(holdout).startswith(f"You can still ask 100 questions at +-{width:.2g} whose guesses hold")
-
-
-def test_where_answers_say_nothing_it_says_so(tmp_path):
+    assert first(many) == f"You can still ask {left:,} questions at +-0.3 whose guesses hold."
+    none = opened(tmp_path / "none.db", tolerance=0.01)
+    assert first(none) == "You can ask no more questions at +-0.01: add fresh rows (top_up) to go on."
+    free = opened(tmp_path / "open.db")
+    width = max(f.half_width for f in free.report().outlook.forecasts if f.purpose == "check")
+    assert first(free).startswith(f"You can still ask 100 questions at +-{width:.2g} whose guesses hold")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        holdout = Holdout(X[:6], Y[:6], ledger=tmp_path / "tiny.db")
-    assert "answers certify nothing: add fresh rows" in first(holdout)
+        tiny = Holdout(X[:6], Y[:6], ledger=tmp_path / "tiny.db")
+    assert "answers certify nothing: add fresh rows" in first(tiny)
+    closed = opened(tmp_path / "closed.db", answers="coarse")
+    closed.close()
+    assert first(closed).startswith("The holdout is closed")
 
 
-def test_a_closed_holdout_says_so(tmp_path):
-    holdout = opened(tmp_path / "closed.db", answers="coarse")
-    holdout.close()
-    assert first(holdout).startswith("The holdout is closed")
-
-
-def names(count):
+def constants(count):
     return [
         DummyClassifier(strategy="constant", constant=k % 2, random_state=k).fit(X, Y) for k in range(count)
     ]
@@ -107,7 +92,7 @@ def test_within_a_tolerance_cells_are_counted_in_searches_as_remaining_does(tmp_
     left = holdout.remaining()
     assert 1 < left == holdout.remaining(purpose="certify") < 9
     assert first(holdout).startswith(f"You can still run {left} searches by accuracy; the next is told")
-    answers = [holdout.certify(model, scoring="accuracy", guess=0.5) for model in names(left + 3)]
+    answers = [holdout.certify(model, scoring="accuracy", guess=0.5) for model in constants(left + 3)]
     admitted = sum(answer.answered for answer in answers)
     assert left <= admitted < left + 3  # an urn that has learned is cheaper than was foreseen
     assert first(holdout).startswith(
@@ -124,7 +109,7 @@ def test_a_count_that_has_no_end_is_said_so(tmp_path):
 
 def test_a_published_answer_names_its_record_and_no_width_that_is_past(tmp_path):
     holdout = opened(tmp_path / "told.db", answers="coarse")
-    kept, left = names(2)
+    kept, left = constants(2)
     sealed = holdout.certify(kept, scoring="accuracy", guess=0.5)
     holdout.certify(left, scoring="accuracy", guess=0.5)
     final = holdout.publish(kept, scoring="accuracy")

@@ -53,29 +53,18 @@ def test_without_a_score_there_is_no_target(rows, model, tmp_path):
 
 def test_a_report_marks_its_answers_and_names_each_target_once(asked):
     report = asked.report()
-    text = repr(report)
+    text, page, counts = repr(report), report._repr_html_(), report.to_dict()["targets"]
     assert "  accuracy [a]: " in text
-    assert text.count("  f1_macro [b]: ") == 3
-    assert text.count("  f1_macro [c]: ") == 1
+    assert (text.count("  f1_macro [b]: "), text.count("  f1_macro [c]: ")) == (3, 1)
     assert text.count(ACCURACY) == 1
     assert text.count("median of f1_macro over random subsamples") == 2  # a check's is rounded
     assert re.search(r"\n  \[b\] median of f1_macro .* rounded to steps of \S+ to \S+\n", text)
     assert max(map(len, text.splitlines())) < 180
-
-
-def test_the_page_of_a_report_does_too(asked):
-    page = asked.report()._repr_html_()
     assert "<td>accuracy</td><td>[a]</td>" in page
     assert page.count("median of f1_macro over random subsamples") == 2
     assert page.count("population accuracy at the holdout&#x27;s class mix") == 1
-
-
-def test_the_dicts_of_a_report_do_too(asked):
-    report = asked.report()
-    counts = report.to_dict()["targets"]
     assert counts == report.targets
-    assert counts[ACCURACY] == 1
-    assert list(counts.values()) == [1, 3, 1]
+    assert (counts[ACCURACY], list(counts.values())) == (1, [1, 3, 1])
     assert [row["target"] for row in report.to_dicts()] == [a.certificate.target for _, a in report.answers]
 
 
@@ -92,8 +81,6 @@ def test_only_targets_of_answers_that_are_shown_are_named(holdout, rows):
 
 def test_marks_go_on_after_z():
     shown = Targets(f"target {number}" for number in range(60))
-    assert shown.mark("target 0") == " [a]"
-    assert shown.mark("target 25") == " [z]"
-    assert shown.mark("target 26") == " [aa]"
-    assert shown.mark("target 59") == " [bh]"
+    assert (shown.mark("target 0"), shown.mark("target 25")) == (" [a]", " [z]")
+    assert (shown.mark("target 26"), shown.mark("target 59")) == (" [aa]", " [bh]")
     assert len(set(shown.lines)) == 60

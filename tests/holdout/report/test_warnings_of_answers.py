@@ -95,8 +95,7 @@ def test_what_failed_or_was_refused_is_not_vacuous(rows, model, tmp_path, warned
     assert not warned(lambda: tight.check(model, scoring="accuracy", guess=0.5))
     other = Holdout(rows[2], rows[3], ledger=tmp_path / "other.db")
     assert not warned(lambda: other.check(failing, scoring="accuracy", guess=0.5))
-    verdicts = [h.report().answers[0][1].verdict for h in (tight, other)]
-    assert verdicts == ["refused", "failed"]
+    assert [h.report().answers[0][1].verdict for h in (tight, other)] == ["refused", "failed"]
 
 
 def test_a_good_answer_is_not_warned_of(holdout, model, warned):

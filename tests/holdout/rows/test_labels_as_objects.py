@@ -9,7 +9,6 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from sklearn_ada import Holdout, MedianSettings, Metric
-from sklearn_ada.data.labels import check_labels
 
 N = 120
 X = np.random.default_rng(0).normal(size=(N, 3))
@@ -35,17 +34,6 @@ OBJECTS = {
 }  # fmt: skip
 
 
-class Says(BaseEstimator):
-    """A model of one answer."""
-
-    def __init__(self, label=None):
-        self.label = label
-        self.fitted_ = True
-
-    def predict(self, X):
-        return np.full(len(X), self.label)
-
-
 @pytest.fixture
 def pair(tmp_path):
     def make(case, **params):
@@ -63,10 +51,30 @@ def test_they_are_the_classes_of_the_plain_array(case, pair):
     assert (as_objects.classes is None) == (plain.classes is None)
     if case != "text with a null character at its end":
         np.testing.assert_array_equal(as_objects.classes, plain.classes)
+        if case not in ("floats", "numpy floats"):
+            assert as_objects.classes.dtype.kind == plain.classes.dtype.kind
         assert as_objects.fingerprint == plain.fingerprint
 
 
 CLASSES = [case for case in OBJECTS if case not in ("floats", "numpy floats")]
+
+
+class Says(BaseEstimator):
+    """A model of one label, which does not say what classes there are."""
+
+    def __init__(self, label=None):
+        self.label = label
+        self.fitted_ = True
+
+    def predict(self, X):
+        return np.full(len(X), self.label)
+
+
+class Knows(Says):
+    """A model that is right on some classes."""
+
+    def predict(self, X):
+        return np.where(np.isin(X[:, 0], self.label), X[:, 0], -1)
 
 
 @pytest.mark.parametrize("case", CLASSES)
@@ -76,8 +84,7 @@ def test_class_counts_are_conditioned_on_as_for_the_plain_array(case, pair):
         for holdout, y in zip(pair(case), OBJECTS[case], strict=True)
     ]
     assert answers[0].certificate.target == "population accuracy at the holdout's class mix"
-    assert answers[0].value == answers[1].value
-    assert answers[0].interval == answers[1].interval
+    assert (answers[0].value, answers[0].interval) == (answers[1].value, answers[1].interval)
 
 
 @pytest.mark.parametrize("case", CLASSES)
@@ -93,14 +100,6 @@ def test_numbers_that_are_no_classes_have_no_counts(case, pair):
         settings = MedianSettings(n_subsamples=10)
         answer = holdout.check(Says(0.0), scoring=Metric("r2", range=(-9, 1)), guess=0.0, settings=settings)
         assert "class" not in answer.certificate.target
-
-
-@pytest.mark.parametrize("made", [bool, int, float, str])
-def test_checked_labels_have_the_type_of_the_plain_array(made):
-    labels = np.array([made(code) for code in CODES], dtype=object)
-    checked = check_labels(labels)
-    assert checked.dtype == np.array(labels.tolist()).dtype
-    assert checked.tolist() == labels.tolist()
 
 
 BAD = {
@@ -141,10 +140,3 @@ def test_a_model_right_exactly_on_large_classes_is_covered():
             truth = np.isin(y, large).mean() if at_the_mix else len(large) / 10
             missed[name] += not low <= truth <= high
     assert missed == {"objects": 0, "plain": 0}
-
-
-class Knows(Says):
-    """A model that is right on some classes."""
-
-    def predict(self, X):
-        return np.where(np.isin(X[:, 0], self.label), X[:, 0], -1)

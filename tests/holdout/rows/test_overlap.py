@@ -1,5 +1,6 @@
 """Leaked rows are found, innocent duplicates are not taken for a leak."""
 
+import contextlib
 import math
 from itertools import combinations, product
 
@@ -12,26 +13,22 @@ from scipy.stats import binom, binomtest
 from sklearn_ada import Holdout
 from sklearn_ada.digest.rows import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
 from sklearn_ada.exceptions import HoldoutLeakError
-from sklearn_ada.holdout import changes
 from sklearn_ada.holdout.changes import is_whole
+from tests.support.ledgers import bodies
+
+SPLIT = {
+    "discrete": (450, lambda rng: rng.integers(0, 4, size=(600, 5))),  # 1,024 rows, so many occur twice
+    "twins": (300, lambda rng: np.repeat(rng.normal(size=(300, 2)), 2, axis=0)),
+}
 
 
-def test_no_false_alarm_on_discrete_rows_split_at_random():
+@pytest.mark.parametrize(("train", "drawn"), SPLIT.values(), ids=SPLIT)
+def test_no_false_alarm_on_rows_split_at_random(train, drawn):
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        X = rng.integers(0, 4, size=(600, 5))  # 1,024 possible rows, so many occur twice
+        hashes = row_hashes(drawn(rng))
         order = rng.permutation(600)
-        hashes = row_hashes(X)
-        assert not is_leak(hashes[order[:450]], hashes[order[450:]])
-
-
-def test_no_false_alarm_where_every_row_has_a_twin():
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        X = np.repeat(rng.normal(size=(300, 2)), 2, axis=0)
-        order = rng.permutation(600)
-        hashes = row_hashes(X)
-        assert not is_leak(hashes[order[:300]], hashes[order[300:]])
+        assert not is_leak(hashes[order[:train]], hashes[order[train:]])
 
 
 ADDED = {
@@ -134,42 +131,23 @@ CONTAINERS = {
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_rows_have_the_same_hash_in_every_container(container):
-    X = np.random.default_rng(0).integers(0, 9, size=(50, 4)).astype(float)
-    if container == "csr":
-        X += 1  # rows without zeros
-    assert (row_hashes(CONTAINERS[container](X)) == row_hashes(X)).all()
+@pytest.mark.parametrize("rows", [np.random.default_rng(0).integers(1, 9, size=(50, 4)), np.eye(5)])
+def test_rows_have_the_same_hash_in_every_container(rows, container):
+    assert (row_hashes(CONTAINERS[container](rows.astype(float))) == row_hashes(rows.astype(float))).all()
 
 
-def test_rows_with_zeros_have_the_same_hash_when_sparse():
-    X = np.eye(5)
-    assert (row_hashes(sparse.csr_matrix(X)) == row_hashes(X)).all()
-
-
-def test_stored_zeros_of_a_sparse_matrix_change_no_hash():
-    plain = sparse.csr_matrix([[1.0, 0.0], [0.0, 1.0]])
+def test_stored_zeros_of_a_sparse_matrix_change_no_hash_and_texts_have_hashes():
     stored = sparse.csr_matrix(([1.0, 0.0, 1.0], ([0, 0, 1], [0, 1, 1])))
-    assert (row_hashes(plain) == row_hashes(stored)).all()
-
-
-def test_a_series_of_texts_has_row_hashes():
+    assert (row_hashes(sparse.csr_matrix(np.eye(2))) == row_hashes(stored)).all()
     assert len(row_hashes(pd.Series(["a", "b"]))) == 2
 
 
-def test_the_whole_holdout_as_training_data_is_a_leak(holdout, rows):
+@pytest.mark.parametrize(("size", "times"), [(250, 1), (250, 3), (4, 1)], ids=["whole", "often", "small"])
+def test_the_holdout_as_training_data_is_a_leak_and_that_is_priced(size, times, rows, tmp_path):
+    holdout = Holdout(rows[2][:size], rows[3][:size], ledger=tmp_path / "ledger.db")
     with pytest.raises(HoldoutLeakError, match="rows of the holdout"):
-        holdout.check_overlap(rows[2])
-
-
-def test_the_holdout_oversampled_as_training_data_is_a_leak(holdout, rows):
-    with pytest.raises(HoldoutLeakError, match="rows of the holdout"):
-        holdout.check_overlap(np.repeat(rows[2], 3, axis=0))
-
-
-def test_a_small_holdout_as_training_data_is_a_leak(rows, tmp_path):
-    holdout = Holdout(rows[2][:4], rows[3][:4], ledger=tmp_path / "ledger.db")
-    with pytest.raises(HoldoutLeakError):
-        holdout.check_overlap(rows[2][:4])
+        holdout.check_overlap(np.repeat(rows[2][:size], times, axis=0))
+    assert holdout.report().nats == pytest.approx(-math.log(1e-6))
 
 
 @pytest.mark.parametrize("size", [20, 250])
@@ -188,31 +166,24 @@ def test_whoever_looks_for_the_order_of_the_holdout_pays_for_every_try(tmp_path,
     """One of so many orders of rows of two kinds would be found by asking for all of them."""
     X, y = np.zeros((zeros + 1, 1)), np.arange(zeros + 1) % 2
     X[2] = 1.0
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
-    told = []
+    holdout, found = Holdout(X, y, ledger=tmp_path / "ledger.db"), []
     for place in range(6):
-        tried = np.roll(X, place - 2, axis=0)
-        try:
-            holdout.check_overlap(tried)
-            told.append(False)
-        except HoldoutLeakError:
-            told.append(True)
-    recorded = [
-        record.body["event"]["symbols"][0]["value"] for record in holdout.ledger.records() if record.seq
-    ]
-    assert recorded == [int(each) for each in told]  # what was told is what was recorded, and paid for
-    assert holdout.report().nats == pytest.approx(sum(-math.log(1e-6) if t else 1e-6 for t in told), rel=1e-3)
+        found.append(1)
+        with contextlib.suppress(HoldoutLeakError):
+            holdout.check_overlap(np.roll(X, place - 2, axis=0))
+            found[-1] = 0
+    # What was answered is what was recorded, and paid for.
+    assert [body["event"]["symbols"][0]["value"] for body in bodies(holdout)[1:]] == found
+    paid = sum(-math.log(1e-6) if each else 1e-6 for each in found)
+    assert holdout.report().nats == pytest.approx(paid, rel=1e-3)
 
 
-def test_rows_of_one_kind_are_not_taken_for_the_holdout_in_any_order():
-    for size in (2, 10, 50):
-        assert not is_whole(np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint64))
-
-
-def test_a_holdout_with_repeated_rows_is_found_in_another_order():
+def test_a_holdout_with_repeated_rows_is_found_in_another_order_but_not_rows_of_one_kind():
     rng = np.random.default_rng(0)
     own = row_hashes(rng.integers(0, 2, size=(250, 3)))
     assert is_whole(rng.permutation(own), own)
+    for size in (2, 10, 50):
+        assert not is_whole(np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint64))
 
 
 def test_innocent_rows_of_few_kinds_are_hardly_ever_taken_for_the_holdout():
@@ -238,16 +209,10 @@ def test_the_chance_of_the_same_rows_is_that_of_all_samples(counts, monkeypatch)
         for sample in product(range(len(counts)), repeat=n)
         if sorted(sample) == sorted(kinds)
     )
-    monkeypatch.setattr(changes, "_CHANCE", chance * 1.001)
+    monkeypatch.setattr("sklearn_ada.holdout.changes._CHANCE", chance * 1.001)
     assert is_whole(own[::-1], own)
-    monkeypatch.setattr(changes, "_CHANCE", chance * 0.999)
+    monkeypatch.setattr("sklearn_ada.holdout.changes._CHANCE", chance * 0.999)
     assert not is_whole(own[::-1], own)
-
-
-def test_the_verdict_of_a_leak_is_priced(holdout, rows):
-    with pytest.raises(HoldoutLeakError):
-        holdout.check_overlap(rows[2])
-    assert holdout.report().nats == pytest.approx(-math.log(1e-6))
 
 
 def test_a_clean_verdict_is_nearly_free_and_the_same_one_quite(holdout, rows, uncharged):

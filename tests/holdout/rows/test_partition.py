@@ -11,12 +11,8 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, MedianSettings, StableHoldoutScorer
-from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.metrics import Metric, blocks
-from sklearn_ada.metrics import outputs as asking
+from sklearn_ada.metrics import Metric
 from sklearn_ada.terms.holdout_data import HoldoutData
-
-seeds = st.integers(0, 2**32 - 1)
 
 
 class Stored:
@@ -31,6 +27,9 @@ class Stored:
         return self.outputs
 
     decision_function = predict
+
+
+seeds = st.integers(0, 2**32 - 1)
 
 
 def drawn(n, n_classes, seed):
@@ -75,8 +74,7 @@ def test_stratified_subsamples_leave_no_class_out():
     alone = [len(np.unique(y[block])) for block in data.partition(b"secret", 20)]
     assert min(alone) == 1  # what stratifying is for
     stratified = data.partition(b"secret", 20, stratify=True)
-    scores = Metric("roc_auc").blocks(Stored(np.arange(2000.0)), data.X, y, stratified)
-    assert np.isfinite(scores).all()
+    assert np.isfinite(Metric("roc_auc").blocks(Stored(np.arange(2000.0)), data.X, y, stratified)).all()
 
 
 def test_the_certificate_of_stratified_subsamples_speaks_of_the_class_mix(tmp_path):
@@ -86,8 +84,7 @@ def test_the_certificate_of_stratified_subsamples_speaks_of_the_class_mix(tmp_pa
     targets = {}
     for stratify in (False, True):
         median = MedianSettings(n_subsamples=40, stratify=stratify)
-        answer = holdout.certify(model, scoring="roc_auc", settings=median)
-        targets[stratify] = answer.certificate.target
+        targets[stratify] = holdout.certify(model, scoring="roc_auc", settings=median).certificate.target
     assert "of 50 records, if nobody who asks knows the holdout's class counts" in targets[False]
     assert targets[True].endswith("over random subsamples of 50 records at the holdout's class mix")
 
@@ -97,16 +94,17 @@ def test_more_subsamples_than_the_rarest_class_has_records_are_refused(tmp_path)
     holdout = Holdout(np.zeros((100, 1)), y, ledger=tmp_path / "ledger.db")
     with pytest.raises(ValueError, match=r"at most the 10 rows of the rarest class\. Got 11 instead"):
         StableHoldoutScorer("roc_auc", holdout, n_subsamples=11, stratify=True)
-    assert MedianSettings(n_subsamples=10, stratify=True).subsample_size(session_of(holdout).data) == 10
+    assert MedianSettings(n_subsamples=10, stratify=True).subsample_size(holdout._session.data) == 10
     assert MedianSettings(stratify=True).subsamples(HoldoutData(np.zeros((100, 1)), y)) == 5
 
 
-def test_numbers_cannot_be_stratified(tmp_path):
+@pytest.mark.parametrize(
+    ("stratify", "message"), [(True, "must be False where"), ("yes", "must be True or False")]
+)
+def test_numbers_cannot_be_stratified(stratify, message, tmp_path):
     holdout = Holdout(np.zeros((100, 1)), np.linspace(0, 1, 100), ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match="'stratify' parameter of StableHoldoutScorer must be False where"):
-        StableHoldoutScorer("r2", holdout, stratify=True)
-    with pytest.raises(ValueError, match="'stratify' parameter of StableHoldoutScorer must be True or False"):
-        StableHoldoutScorer("r2", holdout, stratify="yes")
+    with pytest.raises(ValueError, match=f"'stratify' parameter of StableHoldoutScorer {message}"):
+        StableHoldoutScorer("r2", holdout, stratify=stratify)
 
 
 @pytest.mark.parametrize("name", ["accuracy", "roc_auc"])
@@ -141,8 +139,7 @@ def test_a_partition_is_cut_once():
         first, again = (data.partition(b"secret", 20, **options) for _ in range(2))
         assert first[0] is again[0] or np.shares_memory(first[0], again[0])
         other = data.partition(b"secret", 10, **options)  # another number is not answered with the first
-        assert len(other) == 10
-        assert len(data.partition(b"secret", 20, **options)) == 20
+        assert (len(other), len(data.partition(b"secret", 20, **options))) == (10, 20)
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "neg_log_loss", "matthews_corrcoef"])
@@ -151,8 +148,8 @@ def test_answers_do_not_depend_on_the_size_of_chunks(monkeypatch, scoring, tmp_p
     model = DecisionTreeClassifier(max_depth=4).fit(X[:200], y[:200])
     answers = []
     for cells, chunk_bytes in ((2**23, 2**22), (800, 2**22), (2**23, 1), (123, 2**12)):
-        monkeypatch.setattr(asking, "CHUNK_CELLS", cells)
-        monkeypatch.setattr(blocks, "CHUNK_BYTES", chunk_bytes)
+        monkeypatch.setattr("sklearn_ada.metrics.outputs.CHUNK_CELLS", cells)
+        monkeypatch.setattr("sklearn_ada.metrics.blocks.CHUNK_BYTES", chunk_bytes)
         holdout = Holdout(X[200:], y[200:], ledger=tmp_path / f"{cells} {chunk_bytes}.db", random_state=0)
         score = StableHoldoutScorer(Metric(scoring, kind="general"), holdout)(model, X[:200], y[:200])
         answers.append(score)

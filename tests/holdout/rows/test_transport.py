@@ -19,7 +19,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
-from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.transport import Parcel, in_this_process
 
@@ -62,8 +61,7 @@ def sent(obj):
 
 @pytest.mark.parametrize("kind", ROWS)
 def test_a_task_holds_no_rows(kind, tmp_path):
-    holdout = Holdout(ROWS[kind], Y, ledger=tmp_path / "ledger.db")
-    scorer = ThresholdoutScorer("accuracy", holdout)
+    scorer = ThresholdoutScorer("accuracy", Holdout(ROWS[kind], Y, ledger=tmp_path / "ledger.db"))
     size, first = sent(scorer)
     assert size < LARGE / 2  # the labels alone are too few to be mapped
     _, second = sent(scorer)
@@ -76,12 +74,13 @@ def test_it_would_show():
 
 
 @pytest.mark.parametrize("kind", ROWS)
-def test_the_rows_arrive_as_they_were(kind):
+def test_the_rows_arrive_as_they_were_and_are_unpacked_once_a_process(kind):
     data = HoldoutData(ROWS[kind], Y, sample_weight=1.0 + Y)
     packed = pickle.dumps(data)
+    assert pickle.loads(packed) is data
     in_this_process.clear()  # as in another process
     copy = pickle.loads(packed)
-    assert copy is not data
+    assert copy is pickle.loads(packed) is not data
     assert type(copy.X) is type(data.X)
     assert pickle.dumps(np.asarray(copy.X)) == pickle.dumps(np.asarray(data.X)) or kind == "sparse"
     if kind == "sparse":
@@ -89,14 +88,6 @@ def test_the_rows_arrive_as_they_were(kind):
     assert (copy.y == Y).all()
     assert (copy.weight == data.weight).all()
     assert (copy.partition(b"secret", 10) == data.partition(b"secret", 10)).all()
-
-
-def test_a_process_that_has_the_rows_does_not_unpack_them_again():
-    data = HoldoutData(TEXTS, Y)
-    packed = pickle.dumps(data)
-    assert pickle.loads(packed) is data
-    in_this_process.clear()
-    assert pickle.loads(packed) is pickle.loads(packed)
 
 
 def test_what_only_joblib_can_pickle_is_left_to_it():
@@ -110,7 +101,7 @@ def test_what_only_joblib_can_pickle_is_left_to_it():
 
 
 def look(scorer):
-    data = session_of(scorer.holdout).data
+    data = scorer.holdout._session.data
     chain, base = [], data.X
     while base is not None:
         chain.append(type(base).__name__)

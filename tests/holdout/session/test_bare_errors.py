@@ -1,5 +1,6 @@
 """What is raised after a look at the holdout carries no frame that holds what was seen of it."""
 
+import contextlib
 import signal
 
 import numpy as np
@@ -7,44 +8,21 @@ import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.accounting import Event
-from sklearn_ada.digest.rows import row_hashes
-from sklearn_ada.exceptions import BudgetExhaustedError, LedgerUnavailableError
-from sklearn_ada.holdout import asking, changes, choice
-from sklearn_ada.holdout import changes as mean_weight
-from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.holdout.session import with_bare_errors
+from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerUnavailableError
 from sklearn_ada.terms.models import Observation, OutputSummary
+from tests.support.models import FromFile
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(200, 2))
 Y = (X[:, 0] > 0).astype(int)
 
 
-class FromFile:
-    """Its weights stand in a file."""
-
-    classes_ = np.array([0, 1])
-    fitted_ = True
-
-    def __init__(self, path, weights):
-        self.path = path
-        self.train(weights)
-
-    def train(self, weights):
-        np.save(self.path, weights)
-
-    def predict(self, X):
-        return (np.asarray(X) @ np.load(self.path) > 0).astype(int)
-
-    def value(self):
-        return float(np.mean(self.predict(X) == Y))
-
-
 @pytest.fixture
 def models(tmp_path):
-    return [
-        FromFile(tmp_path / f"{number}.npy", weights) for number, weights in enumerate(([1, 0.2], [0.5, -1]))
-    ]
+    made = [FromFile(tmp_path / f"{number}.npy") for number in range(2)]
+    for model, weights in zip(made, ([1, 0.2], [0.5, -1]), strict=True):
+        model.train(weights)
+    return made
 
 
 @pytest.fixture
@@ -91,12 +69,12 @@ def selects(holdout, models):
 
 
 def looks_for_overlap(holdout, models):
-    changes.overlaps(session_of(holdout), row_hashes(X[:50]))
+    with contextlib.suppress(HoldoutLeakError):
+        holdout.check_overlap(X[:50])
 
 
 def releases_the_mean_weight(holdout, models):
-    weight = np.linspace(1.0, 2.0, len(Y))
-    Holdout(X, Y, sample_weight=weight, weight_bound=3.0, ledger=":memory:")
+    Holdout(X, Y, sample_weight=np.linspace(1.0, 2.0, len(Y)), weight_bound=3.0, ledger=":memory:")
 
 
 ASKS = (certifies, selects, looks_for_overlap, releases_the_mean_weight)
@@ -109,30 +87,34 @@ def gone(self, key, decide):
 
 
 def what_is_raised(act, holdout, models, kind):
+    """Return what is raised, and what its frames hold of what was seen."""
     with pytest.raises(kind) as caught:
         act(holdout, models)
-    return held(caught.value, [model.value() for model in models])
+    return caught.value, held(caught.value, [float(np.mean(model.predict(X) == Y)) for model in models])
 
 
 @pytest.mark.parametrize("act", ASKS)
-def test_if_the_ledger_is_gone_nothing_is_told(act, holdout, models, monkeypatch):
-    monkeypatch.setattr(type(session_of(holdout)), "charge", gone)
-    assert what_is_raised(act, holdout, models, LedgerUnavailableError) == []
+def test_if_the_ledger_is_gone_the_error_has_its_type_and_text_and_nothing_else(
+    act, holdout, models, monkeypatch
+):
+    monkeypatch.setattr(type(holdout._session), "charge", gone)
+    error, found = what_is_raised(act, holdout, models, LedgerUnavailableError)
+    assert (str(error), error.__cause__, error.__context__, found) == ("gone", None, None, [])
 
 
 @pytest.mark.parametrize("act", ASKS)
-def test_otherwise_it_would_be(act, holdout, models, monkeypatch):
-    for module in (asking, changes, mean_weight, choice):
-        monkeypatch.setattr(module, "with_bare_errors", lambda look_and_charge: look_and_charge())
-    monkeypatch.setattr(type(session_of(holdout)), "charge", gone)
-    assert what_is_raised(act, holdout, models, LedgerUnavailableError)
+def test_the_search_of_frames_finds_what_bare_errors_leave_out(act, holdout, models, monkeypatch):
+    for module in ("asking", "changes", "choice"):
+        monkeypatch.setattr(f"sklearn_ada.holdout.{module}.with_bare_errors", lambda look: look())
+    monkeypatch.setattr(type(holdout._session), "charge", gone)
+    assert what_is_raised(act, holdout, models, LedgerUnavailableError)[1]
 
 
 def test_a_choice_that_is_refused_after_all_tells_nothing(holdout, models):
     selects(holdout, models)
     holdout.top_up(RNG.normal(size=(50, 2)), RNG.integers(0, 2, 50))
     models[0].train([1, 0.6])
-    assert what_is_raised(selects, holdout, models, BudgetExhaustedError) == []
+    assert what_is_raised(selects, holdout, models, BudgetExhaustedError)[1] == []
     assert holdout.report().confirmed == {"the same": 0, "different": 1}
 
 
@@ -140,7 +122,7 @@ def test_if_the_ledger_is_gone_when_a_refusal_is_recorded_nothing_is_told(holdou
     certifies(holdout, models)
     holdout.top_up(RNG.normal(size=(50, 2)), RNG.integers(0, 2, 50))
     models[0].train([1, 0.6])
-    session = type(session_of(holdout))
+    session = type(holdout._session)
     charge, kinds = session.charge, []
 
     def breaks(self, key, decide):
@@ -150,7 +132,7 @@ def test_if_the_ledger_is_gone_when_a_refusal_is_recorded_nothing_is_told(holdou
         return charge(self, key, decide)
 
     monkeypatch.setattr(session, "charge", breaks)
-    assert what_is_raised(certifies, holdout, models, LedgerUnavailableError) == []
+    assert what_is_raised(certifies, holdout, models, LedgerUnavailableError)[1] == []
     assert len(kinds) == 2  # the comparison, and the answer that was refused
 
 
@@ -160,21 +142,9 @@ def test_ctrl_c_while_the_ledger_is_gone_tells_nothing(act, holdout, models, mon
         signal.raise_signal(signal.SIGINT)
         gone(self, key, decide)
 
-    monkeypatch.setattr(type(session_of(holdout)), "charge", interrupted)
+    monkeypatch.setattr(type(holdout._session), "charge", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        assert what_is_raised(act, holdout, models, KeyboardInterrupt) == []
+        assert what_is_raised(act, holdout, models, KeyboardInterrupt)[1] == []
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def test_an_error_keeps_its_type_and_text_and_nothing_else():
-    def fails():
-        seen = 0.75
-        raise LookupError("no") from ValueError(seen)
-
-    with pytest.raises(LookupError, match="no") as caught:
-        with_bare_errors(fails)
-    error = caught.value
-    assert (error.__cause__, error.__context__) == (None, None)
-    assert with_bare_errors(lambda: 3) == 3

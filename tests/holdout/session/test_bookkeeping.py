@@ -33,14 +33,11 @@ def answers(conversation):
     return [record.body for record in conversation.ledger.records() if record.body.get("kind") == "answer"]
 
 
-def test_the_prices_in_the_ledger_add_up_to_the_account(conversation, answers):
-    assert len(answers) == 11
-    assert conversation.report().nats == pytest.approx(math.fsum(body["price"] for body in answers))
-
-
-def test_every_answer_says_what_the_ledger_says(conversation, answers):
-    costs = [answer.cost.nats for _, answer in conversation.report().answers]
-    assert costs == [body["price"] for body in answers]
+def test_the_prices_in_the_ledger_are_those_of_answers_and_add_up_to_the_account(conversation, answers):
+    prices = [body["price"] for body in answers]
+    assert len(prices) == 11
+    assert conversation.report().nats == pytest.approx(math.fsum(prices))
+    assert [answer.cost.nats for _, answer in conversation.report().answers] == prices
 
 
 def test_coarse_cells_are_priced_by_the_urn(conversation, answers):
@@ -126,20 +123,17 @@ def test_weights_never_add_up_to_more_than_one(purpose, expected):
 
 def test_questions_of_one_round_share_its_weight_and_its_nats(rows, tmp_path):
     holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
-    name = holdouts.open_round(holdout, 4, purpose="check", scoring="accuracy", key="four")
+    planned = {"purpose": "check", "scoring": "accuracy"}
+    name = holdouts.open_round(holdout, 4, **planned, key="four")
+    assert name == "four"
+    assert holdouts.open_round(holdout, 4, **planned, key="four") is None  # and no second share
+    assert holdout.report().asked["check"] == 4
     for number in range(5):
         model = LogisticRegression(C=2.0**-number).fit(rows[0], rows[1])
-        holdouts.ask(holdout, model, scoring="accuracy", purpose="check", guess=0.2, round_name=name)
+        holdouts.ask(holdout, model, **planned, guess=0.2, round_name=name)
     deltas = [answer.certificate.ln_delta for _, answer in holdout.report().answers]
     assert deltas[:4] == pytest.approx([math.log(0.05 * 0.1 * (1 - 1 / 5) / 4)] * 4)
     assert deltas[4] < deltas[0] - 5  # the fifth stands alone and pays for the surprises
-
-
-def test_a_round_that_was_declared_before_gives_no_second_share(rows, tmp_path):
-    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
-    assert holdouts.open_round(holdout, 4, purpose="check", scoring="accuracy", key="four") == "four"
-    assert holdouts.open_round(holdout, 4, purpose="check", scoring="accuracy", key="four") is None
-    assert holdout.report().asked["check"] == 4
 
 
 def test_an_outcome_has_no_verdict_that_nobody_knows_how_to_show():

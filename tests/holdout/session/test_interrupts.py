@@ -1,6 +1,7 @@
 """Between the look and the commit nothing is lost: Ctrl-C waits, and what a model raises has a price."""
 
 import contextlib
+import copy
 import math
 import os
 import signal
@@ -10,6 +11,7 @@ import textwrap
 import threading
 import time
 import types
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -47,6 +49,22 @@ def is_signalled(X):
     signal.raise_signal(signal.SIGINT)
 
 
+@contextlib.contextmanager
+def handled(number, handler):
+    """Let a handler handle a signal meanwhile."""
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+def recorded(holdout):
+    """Return the one answer of a report."""
+    ((_, answer),) = holdout.report().answers
+    return answer
+
+
 def is_quiet(X):
     pass
 
@@ -54,9 +72,8 @@ def is_quiet(X):
 @pytest.fixture(autouse=True)
 def ctrl_c():
     """Let SIGINT interrupt, as it does at a terminal; what is started in the background ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+    with handled(signal.SIGINT, signal.default_int_handler):
+        yield
 
 
 def certify(holdout, model, scoring="accuracy"):
@@ -81,7 +98,7 @@ def test_an_interrupt_that_a_metric_raises_is_a_priced_failure(holdout):
     metric = Metric(scorer, range=(0.0, 1.0))
     with pytest.raises(KeyboardInterrupt):
         holdout.check(Raising(is_quiet), scoring=metric, guess=0.5, settings=MedianSettings())
-    assert holdout.report().answers[0][1].verdict == "failed"
+    assert recorded(holdout).verdict == "failed"
     assert holdout.report().nats == pytest.approx(PRICE, abs=0.01)
 
 
@@ -90,57 +107,43 @@ def test_leaving_the_interpreter_is_priced_and_not_done(holdout):
     assert (answer.verdict, answer.reason) == ("failed", FAILURES[3])
 
 
-def test_bits_that_interrupts_tell_are_paid_for(holdout, rows):
-    """A model that is interrupted where a record has some property tells a bit of it."""
-
-    class Tells(Raising):
-        def __init__(self, row):
-            self.row = row
-
-        def predict(self, X):
-            if X[self.row, 0] > 0.0:
-                raise KeyboardInterrupt
-            return np.zeros(len(X), dtype=int)
-
-    told = []
-    for row in range(20):
-        try:
-            certify(holdout, Tells(row))
-            told.append(False)
-        except KeyboardInterrupt:
-            told.append(True)
-    assert told == (np.asarray(rows[2])[:20, 0] > 0.0).tolist()
+def test_bits_that_are_shown_by_interrupts_are_paid_for(holdout, rows):
+    """A model that is interrupted where a record has some property shows a bit of it."""
+    interrupted = []
+    for model in failing(rows, (KeyboardInterrupt,)):
+        interrupted.append(True)
+        with contextlib.suppress(KeyboardInterrupt):
+            certify(holdout, model)
+            interrupted[-1] = False
+    assert interrupted == (np.asarray(rows[2])[:20, 0] > 0.0).tolist()
     assert sum(holdout.report().asked.values()) == 20
     assert holdout.report().nats > 20 * math.log(2.0)
     low, high = certify(holdout, Raising(is_quiet)).interval
     assert high - low > 0.2
 
 
+class Fragile(Raising):
+    """Cannot be copied a second time."""
+
+    copies = 0
+
+    def __deepcopy__(self, memo):
+        self.copies += 1
+        if self.copies > 1:
+            raise KeyboardInterrupt
+        return self
+
+
 @pytest.mark.parametrize("epsilon", [None, "auto"])
-def test_an_interrupt_within_a_selection_is_recorded_first(holdout, epsilon):
-    models = [Raising(is_quiet), Raising(interrupts), Raising(is_quiet, tag=1)]
+@pytest.mark.parametrize("interrupted", [Raising(interrupts), Fragile(is_quiet)], ids=["asked", "copied"])
+def test_an_interrupt_within_a_selection_is_recorded_first(interrupted, epsilon, holdout):
+    models = [Raising(is_quiet), copy.copy(interrupted), Raising(is_quiet, tag=1)]
     with pytest.raises(KeyboardInterrupt):
         holdout.select(models, scoring="accuracy", epsilon=epsilon)
     *_, record = holdout.ledger.records()
     assert record.body["kind"] == "selection"
-    assert holdout.select(models, scoring="accuracy", epsilon=epsilon) in (0, 2)
-
-
-def test_a_copy_that_fails_once_others_were_looked_at_is_a_failure_of_that_model(holdout):
-    class Fragile(Raising):
-        copies = 0
-
-        def __deepcopy__(self, memo):
-            Fragile.copies += 1
-            if Fragile.copies > 1:
-                raise KeyboardInterrupt
-            return self
-
-    models = [Raising(is_quiet), Fragile(is_quiet)]
-    with pytest.raises(KeyboardInterrupt):
-        holdout.select(models, scoring="accuracy", epsilon=None)
-    *_, record = holdout.ledger.records()
-    assert record.body["kind"] == "selection"
+    if not isinstance(interrupted, Fragile):
+        assert holdout.select(models, scoring="accuracy", epsilon=epsilon) in (0, 2)
 
 
 def test_a_model_that_cannot_be_copied_is_refused_before_any_is_looked_at(holdout):
@@ -217,8 +220,7 @@ def test_ctrl_c_is_held_until_the_answer_is_recorded(holdout, capfd):
         certify(holdout, Raising(is_signalled))
     assert signal.getsignal(signal.SIGINT) is before
     assert "recorded first" in capfd.readouterr().err
-    ((_, answer),) = holdout.report().answers
-    assert answer.verdict == "exact"
+    assert recorded(holdout).verdict == "exact"
     with pytest.raises(KeyboardInterrupt):  # the model predicts once more, and is compared
         certify(holdout, Raising(is_signalled))
     *_, record = holdout.ledger.records()
@@ -234,11 +236,8 @@ def test_ctrl_c_in_a_selection_costs_no_model(holdout):
 
 def test_a_handler_of_ones_own_is_called_afterwards(holdout):
     called = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: called.append(holdout.report().nats))
-    try:
+    with handled(signal.SIGINT, lambda number, frame: called.append(holdout.report().nats)):
         assert certify(holdout, Raising(is_signalled)).answered
-    finally:
-        signal.signal(signal.SIGINT, before)
     assert called
     assert called[0] > 0.0  # it was recorded by then
 
@@ -250,30 +249,22 @@ def test_a_request_to_end_makes_no_failure_of_a_model(name, holdout):
     def end(*args):
         raise SystemExit(3)
 
-    before = signal.signal(number, end)
-    try:
+    with handled(number, end):
         with pytest.raises(SystemExit):
             certify(holdout, Raising(lambda X: signal.raise_signal(number)))
         assert signal.getsignal(number) is end
-    finally:
-        signal.signal(number, before)
-    ((_, answer),) = holdout.report().answers
-    assert answer.verdict == "exact"
+    assert recorded(holdout).verdict == "exact"
 
 
 def test_all_signals_are_delivered_though_the_first_raises(holdout):
     called = []
-    before = signal.signal(signal.SIGTERM, lambda *args: called.append(1))
 
     def both(X):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGTERM)
 
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            certify(holdout, Raising(both))
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    with handled(signal.SIGTERM, lambda *args: called.append(1)), pytest.raises(KeyboardInterrupt):
+        certify(holdout, Raising(both))
     assert called == [1]
 
 
@@ -283,8 +274,7 @@ def test_a_handler_that_raises_while_others_are_held_or_put_back_leaves_none_beh
     def alarm(*args):
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, alarm)
-    try:
+    with handled(signal.SIGALRM, alarm):
         for moment in range(1, 12):
             calls = iter(range(1, 100))
 
@@ -295,14 +285,11 @@ def test_a_handler_that_raises_while_others_are_held_or_put_back_leaves_none_beh
                 return done
 
             own = types.SimpleNamespace(**{**vars(signal), "signal": interrupted})
-            monkeypatch.setattr("sklearn_ada.holdout.session.signal", own)
-            with contextlib.suppress(TimeoutError):
+            with monkeypatch.context() as patch, contextlib.suppress(TimeoutError):
+                patch.setattr("sklearn_ada.holdout.session.signal", own)
                 certify(holdout, Raising(is_quiet, tag=moment))
-            monkeypatch.undo()
             assert signal.getsignal(signal.SIGALRM) is alarm
             assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGALRM, before)
 
 
 def test_what_is_left_behind_all_the_same_does_what_was_there_before():
@@ -316,8 +303,8 @@ def test_what_is_left_behind_all_the_same_does_what_was_there_before():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_a_child_that_is_forked_meanwhile_ends_when_it_is_told_to(holdout):
-    told = []
+def test_a_child_that_is_forked_meanwhile_ends_when_a_signal_asks_it_to(holdout):
+    statuses = []
 
     def forks(X):
         reads, writes = os.pipe()
@@ -328,14 +315,11 @@ def test_a_child_that_is_forked_meanwhile_ends_when_it_is_told_to(holdout):
             os._exit(0)
         os.read(reads, 1)  # Python forgets signals that come before a child is ready
         os.kill(child, signal.SIGTERM)
-        told.append(os.waitpid(child, 0)[1])
+        statuses.append(os.waitpid(child, 0)[1])
 
-    before = signal.signal(signal.SIGTERM, lambda *args: os._exit(7))
-    try:
+    with handled(signal.SIGTERM, lambda *args: os._exit(7)):
         certify(holdout, Raising(forks))
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    assert [os.waitstatus_to_exitcode(status) for status in told] == [7]
+    assert [os.waitstatus_to_exitcode(status) for status in statuses] == [7]
 
 
 def test_whoever_interrupts_three_times_gives_the_model_up(holdout):
@@ -346,26 +330,16 @@ def test_whoever_interrupts_three_times_gives_the_model_up(holdout):
 
     with pytest.raises(KeyboardInterrupt):
         certify(holdout, Raising(hangs))
-    ((_, answer),) = holdout.report().answers
-    assert answer.reason == FAILURES[3]
+    assert recorded(holdout).reason == FAILURES[3]
     assert holdout.report().nats == pytest.approx(PRICE, abs=0.01)
 
 
-def test_an_ignored_signal_is_ignored(holdout, capfd):
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
+def test_an_ignored_signal_is_ignored_and_in_a_thread_there_is_nothing_to_hold(holdout, capfd):
+    with handled(signal.SIGINT, signal.SIG_IGN):
         assert certify(holdout, Raising(is_signalled)).answered
-    finally:
-        signal.signal(signal.SIGINT, before)
     assert capfd.readouterr().err == ""
-
-
-def test_in_a_thread_there_is_nothing_to_hold(holdout):
-    answers = []
-    thread = threading.Thread(target=lambda: answers.append(certify(holdout, Raising(is_quiet))))
-    thread.start()
-    thread.join()
-    assert answers[0].answered
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(certify, holdout, Raising(is_quiet)).result().answered
 
 
 def test_a_real_signal_from_outside_costs_no_answer(tmp_path):

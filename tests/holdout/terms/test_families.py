@@ -18,29 +18,18 @@ from sklearn_ada.accounting import (
 )
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.transfer import FAMILY_LEVELS, family_level
-from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.metrics import Metric
+from sklearn_ada.terms.holdout_data import HoldoutData
 from tests.support import holdouts
+from tests.support.models import RightOfLabels
 
 ROWS = 20_000
 BETA = 0.05
 
 
-class Coin:
-    """A fitted classifier that is right on the first rows; its tag makes it another model."""
-
-    classes_ = np.array([0, 1])
-
-    def __init__(self, share, tag=0):
-        self.share, self.tag = share, tag
-
-    def predict_proba(self, X):
-        right = np.where(X[:, 0] < self.share * ROWS, 0.9, 0.2)
-        p = np.where(X[:, 1] == 1, right, 1 - right)
-        return np.c_[1 - p, p]
-
-    def predict(self, X):
-        return self.predict_proba(X).argmax(axis=1)
+def coin(share, tag=0):
+    """Return a model that is right on the first rows; its tag makes it another model."""
+    return RightOfLabels(share * ROWS, tag)
 
 
 @pytest.fixture(scope="module")
@@ -79,10 +68,8 @@ def test_whatever_is_asked_first_all_families_together_have_no_more_than_half_of
 
     def gap_share(holdout, family):
         scoring, settings = FAMILIES[family]
-        question = holdouts.plan(
-            holdout, Coin(0.8), scoring=scoring, purpose="check", guess=0.7, settings=settings
-        )
-        release = question.private_release({})
+        asked = {"scoring": scoring, "purpose": "check", "guess": 0.7, "settings": settings}
+        release = holdouts.plan(holdout, coin(0.8), **asked).private_release({})
         return holdout.ledger.read(lambda state: math.exp(state.privacy.stake(release, -5.0).ln_gap))
 
     largest = dict.fromkeys(FAMILIES, 0.0)
@@ -92,7 +79,7 @@ def test_whatever_is_asked_first_all_families_together_have_no_more_than_half_of
         scoring, settings = FAMILIES[first]
         if settings is not None:
             continue  # medians of few subsamples leave no budget for others
-        assert holdout.check(Coin(0.8), scoring=scoring, guess=0.7, settings=settings).answered
+        assert holdout.check(coin(0.8), scoring=scoring, guess=0.7, settings=settings).answered
         shares.append({family: gap_share(holdout, family) for family in FAMILIES})
         for each, family in itertools.product(shares, FAMILIES):
             largest[family] = max(largest[family], each[family])
@@ -118,26 +105,23 @@ def test_medians_of_plain_subsamples_are_not_mixed_with_what_is_private_within_c
     for first, second in (((scoring, None), ("accuracy", median)), (("accuracy", median), (scoring, None))):
         holdout = made(expected_questions=10**6)
         answers = [
-            holdout.check(Coin(0.8), scoring=name, guess=0.7, settings=how) for name, how in (first, second)
+            holdout.check(coin(0.8), scoring=name, guess=0.7, settings=how) for name, how in (first, second)
         ]
         assert [answer.answered for answer in answers] == [True, False]
         assert "stratify=True" in answers[1].reason
     holdout = made(expected_questions=10**6)
-    assert holdout.check(Coin(0.8), scoring=scoring, guess=0.7).answered
-    private = holdout.check(Coin(0.8), scoring="accuracy", guess=0.7, settings=stratified)
-    assert private.answered
+    assert holdout.check(coin(0.8), scoring=scoring, guess=0.7).answered
+    assert holdout.check(coin(0.8), scoring="accuracy", guess=0.7, settings=stratified).answered
 
 
 def test_a_weighted_mean_is_private_within_weights_and_groups_only(made):
     weights = 1.0 + np.arange(ROWS) % 3
     holdout = made(expected_questions=10**6, sample_weight=weights)
-    assert holdout.check(Coin(0.8), scoring="accuracy", guess=0.7).answered
-    units = holdout.ledger.read(lambda state: set(state.privacy._filter._spent))
-    assert units == {SAME_WEIGHT}
+    assert holdout.check(coin(0.8), scoring="accuracy", guess=0.7).answered
+    assert holdout.ledger.read(lambda state: set(state.privacy._filter._spent)) == {SAME_WEIGHT}
     for stratify in (False, True):
         how = MedianSettings(epsilon=1e-4, stratify=stratify)
-        refused = holdout.check(Coin(0.8), scoring="accuracy", guess=0.7, settings=how)
-        assert refused.verdict == "refused"
+        assert holdout.check(coin(0.8), scoring="accuracy", guess=0.7, settings=how).verdict == "refused"
 
 
 def test_single_records_of_all_kinds_share_one_budget():
@@ -154,8 +138,7 @@ def test_a_cost_within_classes_is_carried_over_to_stratified_subsamples_only():
     units = UnitZCDPFilter(1000, lambda unit: 1.0)
     units.record(SAME_CLASS, 1e-4)
     plain, stratified = (subsamples_unit(100, stratified=stratify) for stratify in (False, True))
-    assert units.spent(plain) == math.inf
-    assert units.left(plain) == 0.0
+    assert (units.spent(plain), units.left(plain)) == (math.inf, 0.0)
     assert units.spent(stratified) == pytest.approx(1e-2)  # ten records a subsample
     assert not units.admits(plain, 0.0)
     units.record(SAME_WEIGHT, 1e-4)
@@ -192,7 +175,7 @@ def test_what_is_left_is_admitted_and_hardly_more_is_not():
 @pytest.mark.parametrize("route", ["differential_privacy", "both"])
 def test_a_selection_takes_what_the_budget_affords_and_leaves_its_winner_a_certify(made, route):
     holdout = made(route)
-    models = [Coin(share) for share in (0.5, 0.9, 0.6)]
+    models = [coin(share) for share in (0.5, 0.9, 0.6)]
     winner = holdout.select(models, scoring="accuracy")
     record = list(holdout.ledger.records())[-1].body
     budget, spent = holdout.ledger.read(
@@ -208,36 +191,32 @@ def test_a_selection_takes_what_the_budget_affords_and_leaves_its_winner_a_certi
 @pytest.mark.parametrize("route", ["differential_privacy", "both"])
 def test_a_selection_that_is_not_afforded_is_refused_and_ends_no_route(made, route):
     holdout = made(route)
-    models = [Coin(share) for share in (0.5, 0.9, 0.6)]
     with pytest.raises(BudgetExhaustedError, match="privacy budget for replacing one of the records"):
-        holdout.select(models, scoring="accuracy", epsilon=50.0)
+        holdout.select([coin(share) for share in (0.5, 0.9, 0.6)], scoring="accuracy", epsilon=50.0)
     assert holdout.report().nats == 0.0
-    assert holdout.check(Coin(0.8), scoring="accuracy", guess=0.8).certificate.route == route
-
-
-def test_one_planned_answer_leaves_nothing_for_a_choice(made):
-    holdout = made(expected_questions=1)
+    assert holdout.check(coin(0.8), scoring="accuracy", guess=0.8).certificate.route == route
+    one = made(expected_questions=1)  # whose answer leaves nothing for a choice
     with pytest.raises(BudgetExhaustedError, match="cannot choose"):
-        holdout.select([Coin(0.5), Coin(0.9)], scoring="accuracy")
-    assert holdout.check(Coin(0.8), scoring="accuracy", guess=0.8).answered
+        one.select([coin(0.5), coin(0.9)], scoring="accuracy")
+    assert one.check(coin(0.8), scoring="accuracy", guess=0.8).answered
 
 
 def test_choices_end_before_they_are_guesses(made):
     """Each takes half of what is left; of one model too, which is no choice."""
     for count in (1, 3):
         holdout = made(expected_questions=4)
-        choices = ([Coin(0.5, tag + k) for k in range(count)] for tag in range(60))
+        choices = ([coin(0.5, tag + k) for k in range(count)] for tag in range(60))
         with pytest.raises(BudgetExhaustedError, match="cannot choose"):
             _ = [holdout.select(models, scoring="accuracy") for models in choices]
-        assert holdout.certify(Coin(0.8), scoring="accuracy", guess=0.8).answered
+        assert holdout.certify(coin(0.8), scoring="accuracy", guess=0.8).answered
 
 
 def test_without_a_budget_a_selection_is_as_before(made):
     holdout = made("description_length")
-    assert holdout.select([Coin(0.5), Coin(0.9), Coin(0.6)], scoring="accuracy") == 1
+    assert holdout.select([coin(0.5), coin(0.9), coin(0.6)], scoring="accuracy") == 1
     both = made("both")
-    both.check(Coin(0.8), scoring="accuracy", guess=0.8, settings=0.02)  # ends its privacy
-    assert both.select([Coin(0.5), Coin(0.9), Coin(0.6)], scoring="accuracy") == 1
+    both.check(coin(0.8), scoring="accuracy", guess=0.8, settings=0.02)  # ends its privacy
+    assert both.select([coin(0.5), coin(0.9), coin(0.6)], scoring="accuracy") == 1
     epsilons = [list(h.ledger.records())[-1].body["epsilon"] for h in (holdout, both)]
     assert epsilons[0] == epsilons[1] > 0.1
 
@@ -246,16 +225,17 @@ def test_without_a_budget_a_selection_is_as_before(made):
 def test_an_epsilon_that_is_none_is_refused(made, epsilon):
     holdout = made()
     with pytest.raises(ValueError, match="'epsilon' parameter of a selection must be"):
-        holdout.select([Coin(0.5), Coin(0.9)], scoring="accuracy", epsilon=epsilon)
+        holdout.select([coin(0.5), coin(0.9)], scoring="accuracy", epsilon=epsilon)
     assert len(list(holdout.ledger.records())) == 1
 
 
 def test_the_usual_sizes_are_named_by_what_they_are(made):
     """A size that is written out is the same partition, and so the same family."""
-    X, y = np.zeros((1000, 1)), np.arange(1000) % 2
-    data = session_of(Holdout(X, y, ledger=":memory:")).data
-    assert {MedianSettings().family(data), MedianSettings(n_subsamples=50).family(data)} == {
-        "usual subsamples"
-    }
-    assert MedianSettings(n_subsamples=49).family(data) == "49 subsamples"
-    assert MedianSettings(stratify=True).family(data) == "usual stratified subsamples"
+    data = HoldoutData(np.zeros((1000, 1)), np.arange(1000) % 2)
+    names = [
+        ({}, "usual subsamples"),
+        ({"n_subsamples": 50}, "usual subsamples"),
+        ({"n_subsamples": 49}, "49 subsamples"),
+        ({"stratify": True}, "usual stratified subsamples"),
+    ]
+    assert [MedianSettings(**how).family(data) for how, _ in names] == [name for _, name in names]

@@ -17,7 +17,6 @@ from sklearn_ada.questions.noisy import GaussianQuestion
 from sklearn_ada.questions.question import Draw
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Genesis, Policy
-from sklearn_ada.terms.privacy_account import PrivacyAccount
 
 ROWS = 400
 CONVERSATIONS = 60
@@ -57,8 +56,7 @@ def _attack(seed, n_questions):
 
     Also returns the accuracy of the vote on the holdout, whose population accuracy is one half.
     """
-    rng = np.random.default_rng(seed)
-    right = rng.choice([-1, 1], size=(n_questions, ROWS)).astype(np.int8)
+    right = np.random.default_rng(seed).choice([-1, 1], size=(n_questions, ROWS)).astype(np.int8)
     conversant, vote, missed = Conversant(seed), np.zeros(ROWS), False
     try:
         for signs in right:
@@ -84,8 +82,9 @@ def test_every_private_interval_covers_at_once(n_questions):
 
 def test_without_the_filter_the_attack_succeeds(monkeypatch):
     """The budget is what protects: the same intervals, for many more questions, miss."""
-    monkeypatch.setattr(PrivacyAccount, "refusal", lambda self, release, count=1: None)
-    monkeypatch.setattr(PrivacyAccount, "record", lambda self, event, unit: None)
+    account = "sklearn_ada.terms.privacy_account.PrivacyAccount"
+    monkeypatch.setattr(f"{account}.refusal", lambda self, release, count=1: None)
+    monkeypatch.setattr(f"{account}.record", lambda self, event, unit: None)
     seen = [_attack(seed, 5000) for seed in range(3)]
     assert min(naive for _, naive in seen) > 0.9
     assert all(missed for missed, _ in seen)

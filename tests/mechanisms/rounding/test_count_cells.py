@@ -1,7 +1,5 @@
 """Cells of counts: reference numbers, and that every count is in exactly one cell."""
 
-import math
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,24 +44,3 @@ def test_every_count_is_in_one_cell(data, n, guess, rows, width):
 def test_the_released_value_of_an_agreeing_answer_is_near_the_guess():
     assert CountCells.around(500, guess=0.8512, guess_rows=1500).centre(0) == pytest.approx(0.8512, abs=1e-3)
     assert CountCells.around(450, guess=1.0, guess_rows=1347).centre(0) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: CountCells.around(0, guess=0.5, guess_rows=10), "n"),
-        (lambda: CountCells.around(10, guess=1.5, guess_rows=10), "guess"),
-        (lambda: CountCells.around(10, guess=math.nan, guess_rows=10), "guess"),
-        (lambda: CountCells.around(10, guess=0.5, guess_rows=0), "guess_rows"),
-        (lambda: CountCells.around(10, guess=0.5, guess_rows=10, width=0.0), "width"),
-        (lambda: CountCells(10, 11, 3), "base"),
-        (lambda: CountCells(10, 0, 0), "width"),
-        (lambda: CountCells(10, 0, 3).index(11), "count"),
-        (lambda: CountCells(10, 0, 3).counts(-1), "index"),
-        (lambda: CountCells(10, 0, 3).counts(4), "index"),
-        (lambda: candidate_width(0), "n_candidates"),
-    ],
-)
-def test_bad_input_is_named(call, name):
-    with pytest.raises(ValueError, match=f"The '{name}' parameter"):
-        call()

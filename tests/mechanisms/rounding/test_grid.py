@@ -62,28 +62,3 @@ def test_value_refuses_what_is_no_index(index):
 def test_nan_is_refused(grid):
     with pytest.raises(ValueError, match="must be free of NaN"):
         grid.index([0.5, math.nan])
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: UniformGrid(0.0, 0.0, 10),
-        lambda: UniformGrid(1.0, 0.0, 10),
-        lambda: UniformGrid(math.nan, 1.0, 10),
-        lambda: UniformGrid(0.0, math.inf, 10),
-        lambda: UniformGrid(-1e308, 1e308, 10),
-        lambda: UniformGrid(0.0, 1.0, 1),
-        lambda: UniformGrid(0.0, 1.0, 2.5),
-        lambda: UniformGrid(1e9, 1e9 + 1e-3, 10**6),
-        lambda: LogGrid(0.0, 1.0, 10),
-        lambda: LogGrid(1.0, 1.0 + 1e-12, 10**6),
-        lambda: ExplicitGrid(()),
-        lambda: ExplicitGrid((0.0, 2.0, 1.0)),
-        lambda: ExplicitGrid((0.0, 0.0)),
-        lambda: ExplicitGrid((0.0, math.nan)),
-        lambda: ExplicitGrid((0.0, math.inf)),
-    ],
-)
-def test_a_bad_grid_is_refused(make):
-    with pytest.raises(ValueError, match=r"^The '.*' parameter of \w+ must be .* Got .* instead"):
-        make()

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 from sklearn_ada.guarantees import (
     ExpectedLosses,
@@ -241,8 +241,3 @@ def case_of(name):
     """Return the case of this name."""
     make, *arguments = CASES[name]
     return make(*arguments)
-
-
-def is_too_often(misses, samples, delta):
-    """Return whether so many misses are less than 1e-6 likely if delta is what it should be."""
-    return bool(binom.sf(misses - 1, samples, delta) < 1e-6)

@@ -9,7 +9,8 @@ import math
 
 import pytest
 
-from tests.guarantees.intervals.of_metrics.hard_laws import CASES, case_of, is_too_often
+from tests.guarantees.intervals.of_metrics.hard_laws import CASES, case_of
+from tests.support.laws import is_too_often
 
 SLOW = 2000
 FEW = (

@@ -55,8 +55,7 @@ def test_the_score_says_that_it_is_the_centre_of_a_cell(tmp_path):
     assert answer.certificate.target.startswith(target)
     assert "universal inference" in answer.certificate.theorem
     assert "description length" in answer.certificate.theorem
-    assert answer.value == 0.851
-    assert answer.certificate.confidence_level == 0.95
+    assert (answer.value, answer.certificate.confidence_level) == (0.851, 0.95)
 
 
 def test_the_width_if_it_were_published_now_is_computed_without_the_count(tmp_path):
@@ -131,8 +130,7 @@ def test_the_count_stands_in_no_record_report_pickle_or_urn(sealed_file):
 def test_the_search_for_a_count_in_the_clear_finds_one(tmp_path):
     """Power of the test above: on a ledger whose answers are exact."""
     holdout = holdout_of(50_000, tmp_path / "ledger.db", answers="exact")
-    answer = ask(holdout, COUNT, 0.8341, 50_000)
-    assert in_the_clear(str(asdict(answer)))
+    assert in_the_clear(str(asdict(ask(holdout, COUNT, 0.8341, 50_000))))
     assert in_the_clear(json.dumps(bodies(holdout)))
 
 
@@ -156,8 +154,7 @@ def test_asked_again_it_is_the_same_record(tmp_path, nearly_free):
     with nearly_free(holdout, times=2):
         for _ in range(2):
             again = ask(holdout, 425, 0.8512)
-            assert again == first
-            assert again.repeated
+            assert (again, again.repeated) == (first, True)
     assert holdout.ledger.read(lambda state: state.purse.taken) == 1
 
 
@@ -256,8 +253,7 @@ def test_what_cannot_be_sealed_is_answered_at_once_from_the_same_purse(tmp_path)
     y[:200] = 1
     model = RightOn(230)
     holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="coarse")
-    exact = holdout.certify(model, scoring="balanced_accuracy", guess=0.5)
-    assert exact.verdict == "exact"
+    assert holdout.certify(model, scoring="balanced_accuracy", guess=0.5).verdict == "exact"
     sealed = holdout.certify(model, scoring="accuracy", guess=0.5)
     assert sealed.certificate.target.count("centre of its cell") == 1
     check = holdout.check(model, scoring="accuracy", guess=0.5)
@@ -274,8 +270,7 @@ def test_what_cannot_be_sealed_is_answered_at_once_from_the_same_purse(tmp_path)
 def test_a_weight_of_zero_leaves_the_transcript(tmp_path):
     holdout = holdout_of(500, tmp_path / "ledger.db")
     ask(holdout, 425, 0.8512, name="a")
-    state = holdout.ledger.read(lambda s: s)
-    state.purse = Purse(0.0, 1)
+    holdout.ledger.read(lambda s: s).purse = Purse(0.0, 1)
     answer = ask(holdout, 430, 0.8512, name="b")
     nats = holdout.report().nats
     told = {"ln_beta": math.log(0.05 * 0.2), "nats": nats, "identical_rows": False}

@@ -41,8 +41,7 @@ def test_unsealed_after_nine_searches_is_what_the_reference_says(sequence, holdo
     unsealed = holdout.unseal()
     assert len(unsealed) == 9
     for row, interim, exact in zip(told, asked, unsealed, strict=True):
-        assert exact.value == int(row["count"]) / 500
-        assert exact.verdict == "exact"
+        assert (exact.value, exact.verdict) == (int(row["count"]) / 500, "exact")
         own = float(row["unsealed_lower"]), float(row["unsealed_upper"])
         expected = max(own[0], interim.interval[0]), min(own[1], interim.interval[1])
         assert exact.interval == pytest.approx(expected, rel=1e-9)
@@ -90,8 +89,7 @@ def test_a_final_is_recorded_once_and_confirmed_again(holdout, nearly_free):
     taken = holdout.ledger.read(lambda s: s.purse)
     with nearly_free(holdout):
         again = ask(holdout, 425, 0.8512, publish=True)
-    assert again == final
-    assert again.repeated
+    assert (again, again.repeated) == (final, True)
     assert holdout.ledger.read(lambda s: s.purse) == taken
 
 
@@ -409,8 +407,7 @@ def test_the_report_says_how_questions_are_admitted_and_that_it_is_closed(tmp_pa
     assert "admitted by the width that its answer has if the guess holds" in repr(holdout.report())
     holdout.close()
     assert "closed: nothing new is answered" in repr(holdout.report())
-    exact = holdout_of(500, tmp_path / "exact.db", answers="exact")
-    assert exact.report().remark == ""
+    assert holdout_of(500, tmp_path / "exact.db", answers="exact").report().remark == ""
 
 
 @pytest.mark.filterwarnings("ignore:Unsealing:UserWarning")

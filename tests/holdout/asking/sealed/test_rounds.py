@@ -84,8 +84,7 @@ def test_once_it_is_closed_its_answers_have_the_transcript_at_that_moment(tmp_pa
         assert after.value == answer.value
     listed = {answer.index: answer for _, answer in holdout.report().answers}
     assert all(listed[a.index] == session.recorded_answer(a.index) for a in (*before, between))
-    again = check(holdout, 0.85, 1702, 2, 2000, name, "a")
-    assert again == session.recorded_answer(before[0].index)
+    assert check(holdout, 0.85, 1702, 2, 2000, name, "a") == session.recorded_answer(before[0].index)
     assert [b.get("kind") for b in bodies(holdout)].count("round_close") == 1
 
 

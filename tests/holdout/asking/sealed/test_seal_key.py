@@ -96,8 +96,7 @@ def test_what_was_told_needs_no_key(holdout, nearly_free):
     final = ask(holdout, 425, 0.8512, publish=True)
     (unsealed,) = holdout.unseal(first)
     assert unsealed.value == final.value == 0.85
-    assert holdout.unseal(first) == [unsealed]
-    assert holdout.unseal(first, key=PRIVATE) == [unsealed]
+    assert (holdout.unseal(first), holdout.unseal(first, key=PRIVATE)) == ([unsealed], [unsealed])
     other = ask(holdout, 430, 0.8512, name="other")
     with pytest.warns(UserWarning, match="Unsealing"):
         (exact,) = holdout.unseal(other, key=PRIVATE)
@@ -137,8 +136,7 @@ def test_a_search_seals_with_the_key_and_publishes_without_the_private_one(tmp_p
     search.fit(X, y)
     assert len(bodies(search.holdout_)[-1]["sealed"]) == 112
     final = search.publish()
-    loaded = pickle.loads(pickle.dumps(search))
-    assert loaded.publish(X, y) == final
+    assert pickle.loads(pickle.dumps(search)).publish(X, y) == final
     assert final.verdict == "exact"
 
 
@@ -262,8 +260,7 @@ def test_a_ledger_with_a_key_is_read_without_the_library(holdout, monkeypatch):
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
     seal_keys._library.cache_clear()
     assert holdout.ledger.verify()
-    assert ask(holdout, 425, 0.8512) == first
-    assert ask(holdout, 425, 0.8512, publish=True).value == 0.85
+    assert (ask(holdout, 425, 0.8512), ask(holdout, 425, 0.8512, publish=True).value) == (first, 0.85)
     with pytest.raises(ImportError, match=r"sklearn-ada\[seal\]"):
         holdout_of(500, holdout.ledger.path)  # it could not seal what is asked
 
@@ -337,8 +334,7 @@ def test_what_a_record_holds_of_a_count_is_of_one_length_and_never_twice_the_sam
 
 
 def test_an_existing_genesis_does_not_change(tmp_path):
-    holdout = holdout_of(500, tmp_path / "ledger.db")
-    assert "seal_key" not in json.dumps(holdout.ledger.genesis)
+    assert "seal_key" not in json.dumps(holdout_of(500, tmp_path / "ledger.db").ledger.genesis)
 
 
 class Shifting(RightOn):

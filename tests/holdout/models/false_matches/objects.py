@@ -176,8 +176,7 @@ def a_metaclass(tmp_path, monkeypatch):
 
     for sign in BOTH:
         monkeypatch.setenv("SIGN", str(sign))
-        kind = Elsewhere("Model", (Signed,), {"sign": lambda self: type(self).factor})
-        yield kind().fit(), sign
+        yield Elsewhere("Model", (Signed,), {"sign": lambda self: type(self).factor})().fit(), sign
 
 
 @case

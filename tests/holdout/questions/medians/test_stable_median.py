@@ -8,12 +8,18 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn_ada import Guess, Holdout, MedianSettings, Metric
 from sklearn_ada.guarantees import outer_levels, quantile_interval
 from sklearn_ada.mechanisms import ExplicitGrid, LogGrid, UniformGrid
-from sklearn_ada.metrics import as_metric
-from sklearn_ada.questions.question import median_guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
 from tests.support import holdouts
+from tests.support.ledgers import bodies
 
 GRIDS = [LogGrid(1e-3, 1e3, 7), UniformGrid(0.0, 30.0, 4), ExplicitGrid((0.0, 1.0, 8.0, 100.0))]
+NOUGHT = DummyRegressor(strategy="constant", constant=0.0).fit([[0.0]], [0.0])
+MEDIAN = "neg_median_absolute_error"
+
+
+def holdout_of(y, seed=0):
+    """Return a holdout of numbers, which are their rows, too; the seed decides the subsamples."""
+    return Holdout(y[:, None], y, ledger=":memory:", random_state=seed)
 
 
 @pytest.mark.parametrize("grid", GRIDS, ids=["log", "uniform", "explicit"])
@@ -59,8 +65,7 @@ def test_undefined_on_most_subsamples_is_a_failure_with_a_price():
 def test_undefined_on_a_few_subsamples_counts_as_the_worst():
     _asked(0.55, 0.7)  # of the same holdout: what it revealed widens the next interval
     answer = _asked(0.45, 0.7)
-    assert answer.value == pytest.approx(0.7)
-    assert answer.interval[0] == 0.0
+    assert (answer.value, answer.interval[0]) == (pytest.approx(0.7), 0.0)
     assert answer.interval[1] >= 0.7
 
 
@@ -88,13 +93,11 @@ def test_an_exact_median_takes_an_odd_number_of_subsamples_unless_told_otherwise
 def test_a_median_makes_one_claim_as_two_would_miss_more_often_than_either(method):
     """A check claims quantile levels of its value, a certify that the median is in its interval."""
     y = np.random.default_rng(0).normal(size=8_000)
-    holdout = Holdout(y[:, None], y, ledger=":memory:", random_state=0)
+    holdout, model = holdout_of(y), DummyRegressor().fit(y[:9, None], y[:9])
     settings = MedianSettings(grid=UniformGrid(-2.0, 0.0, 2001), method=method)
     for mechanism, guess in (("check", None), ("certify", -0.6)):
-        answer = holdouts.ask(holdout,
-            DummyRegressor().fit(y[:9, None], y[:9]), scoring="neg_median_absolute_error",
-            purpose=mechanism, guess=guess, settings=settings,
-        )  # fmt: skip
+        how = {"purpose": mechanism, "guess": guess, "settings": settings}
+        answer = holdouts.ask(holdout, model, scoring=MEDIAN, **how)
         assert not answer.certificate.vacuous
         assert (answer.levels is not None) == (mechanism == "check")
         assert np.isfinite(answer.interval).all() == (mechanism == "certify")
@@ -113,17 +116,14 @@ def test_the_two_claims_of_a_median_are_different_events():
     assert either > 1.2 * delta
 
 
-def test_a_certified_median_is_as_fine_as_its_subsamples_tell():
+def test_a_certified_median_is_as_fine_as_its_subsamples_allow():
     """A check's cells are coarse, so that guesses hold; the steps of a certify are a tenth of an error."""
     y = np.random.default_rng(0).normal(size=(2, 20_000))
-    model = DummyRegressor(strategy="constant", constant=0.0).fit(y[0, :9, None], y[0, :9])
-    scoring = "neg_median_absolute_error"
-    holdout = Holdout(y[0, :, None], y[0], ledger=":memory:", random_state=0)
-    settings = MedianSettings(method="exact")
-    guess = median_guess_from_rows(as_metric(scoring), model, y[1, :, None], y[1], 20)
-    answer = holdout.certify(model, scoring=scoring, guess=guess, settings=settings)
+    holdout, settings = holdout_of(y[0]), MedianSettings(method="exact")
+    answer = holdout.certify(NOUGHT, scoring=MEDIAN, guess_from=(y[1, :, None], y[1]), settings=settings)
     low, high = answer.interval
-    assert high - low < 0.6 * guess.deviation  # of 399 subsamples: ten standard errors of a median
+    deviation = bodies(holdout)[-1]["guess"]["deviation"]
+    assert high - low < 0.6 * deviation  # of 399 subsamples: ten standard errors of a median
     samples = np.random.default_rng(1).normal(size=(20_000, 20))
     assert low < -np.median(np.median(np.abs(samples), axis=1)) < high
 
@@ -133,14 +133,10 @@ def test_a_certified_median_is_as_fine_as_its_subsamples_tell():
 def test_a_certified_median_is_itself_though_its_guess_is_far_off(off, method):
     """The grid reaches far: at its edge the value would be the edge, and an end of the interval infinite."""
     y = np.random.default_rng([int(off) + 10, len(method)]).normal(size=20_000)
-    model = DummyRegressor(strategy="constant", constant=0.0).fit(y[:9, None], y[:9])
-    holdout = Holdout(y[:, None], y, ledger=":memory:", random_state=0)
     deviation = 0.15  # of the metric on twenty records
     guess = Guess(-0.66 + off * deviation, size=400.0, deviation=deviation)
-    answer = holdout.certify(
-        model, scoring="neg_median_absolute_error", guess=guess,
-        settings=MedianSettings(method=method),
-    )  # fmt: skip
+    how = {"guess": guess, "settings": MedianSettings(method=method)}
+    answer = holdout_of(y).certify(NOUGHT, scoring=MEDIAN, **how)
     assert answer.value == pytest.approx(-0.66, abs=0.5 * deviation)
     assert np.isfinite(answer.interval).all()
     assert answer.interval[0] < -0.66 < answer.interval[1]
@@ -158,8 +154,7 @@ def test_a_guess_without_any_spread_does_not_hide_the_holdout(method, metric_ran
         DummyRegressor().fit(X, right), scoring=metric, guess=Guess(1.0, size=150.0, deviation=0.0),
         settings=MedianSettings(method=method),
     )  # fmt: skip
-    assert answer.verdict == "differs"
-    assert answer.value == pytest.approx(0.85, abs=0.03)
+    assert (answer.verdict, answer.value) == ("differs", pytest.approx(0.85, abs=0.03))
     assert 0.0 < answer.levels[0] < 0.5 < answer.levels[1] < 1.0
 
 
@@ -187,18 +182,12 @@ def test_a_median_beyond_its_grid_has_a_level_on_one_side_only(score, levels, kn
 def test_the_levels_of_a_check_are_those_of_values_rounded_as_its_target_says():
     """A check's cells are coarse: between its levels is not the value itself but one in its cell."""
     rng = np.random.default_rng(0)
-    samples = rng.normal(size=(20_000, 25))
-    truth = -np.median(np.abs(samples), axis=1)  # the law of the metric on one subsample
-    model = DummyRegressor(strategy="constant", constant=0.0).fit(samples[:9, :1], samples[:9, 0])
-    unrounded = 0
+    truth = -np.median(np.abs(rng.normal(size=(20_000, 25))), axis=1)  # the law of the metric on a subsample
+    settings, unrounded = MedianSettings(n_subsamples=399, method="exact"), 0
     for seed in range(30):
         y, more = rng.normal(size=10_000), rng.normal(size=1_000)
-        holdout = Holdout(y[:, None], y, ledger=":memory:", random_state=seed)
-        guess = median_guess_from_rows(as_metric("neg_median_absolute_error"), model, more[:, None], more, 25)
-        answer = holdout.check(
-            model, scoring="neg_median_absolute_error", guess=guess,
-            settings=MedianSettings(n_subsamples=399, method="exact"),
-        )  # fmt: skip
+        rows = more[:, None], more
+        answer = holdout_of(y, seed).check(NOUGHT, scoring=MEDIAN, guess_from=rows, settings=settings)
         step = float(answer.certificate.target.split("rounded to steps of ")[1])
         level = answer.levels[0] - 0.015  # the law is simulated
         assert np.mean(truth <= answer.value + 0.501 * step) >= level
