@@ -14,7 +14,7 @@ import argparse
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -121,7 +121,11 @@ def _free_refusal() -> AbstractContextManager[Any]:
 def _free_class_counts() -> AbstractContextManager[Any]:
     """Promise the population's accuracy to an analyst who knows the holdout's class counts."""
     real = CodedQuestion.plan
-    plan = lambda *args, **options: real(*args, **{**options, "class_mix": False})  # noqa: E731
+
+    def plan(purpose: str, metric: Any, guess: Any, data: Any, policy: Any, *others: Any) -> Any:
+        question = real(purpose, metric, guess, data, policy, *others)
+        return replace(question, target=question.target.replace(f" at the holdout's {metric.mix}", ""))
+
     return patch.object(CodedQuestion, "plan", plan)
 
 

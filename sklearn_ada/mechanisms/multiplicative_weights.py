@@ -61,10 +61,10 @@ class PrivateMultiplicativeWeights(StatefulMechanism, count="updates", limit="ma
     AboveThreshold, redrawn after each hit, compares the model's error with ``3 alpha / 4``. At a hit the
     answer has Laplace noise, is moved to a lattice (`rounding.on_lattice`), and the model moves towards it
     with learning rate ``2 alpha``. Suppose the noise of a comparison is at most ``alpha / 4`` and of an
-    answer less than ``alpha / 2``. Then unanswered errors are at most alpha, and a hit means an error g >= alpha/2
-    with the sign that the answer shows. By Hoeffding's lemma it lowers the relative entropy of the data to
-    the model by at least ``2 alpha g - (2 alpha)^2 / 8 >= alpha^2 / 2``. It starts at ln N at most and stays
-    nonnegative, so there are at most ``2 ln(N) / alpha^2`` hits.
+    answer less than ``alpha / 2``. Then unanswered errors are at most alpha, and a hit means an error g >=
+    alpha/2 with the sign that the answer shows. By Hoeffding's lemma it lowers the relative entropy of the
+    data to the model by at least ``2 alpha g - (2 alpha)^2 / 8 >= alpha^2 / 2``. It starts at ln N at most
+    and stays nonnegative, so there are at most ``2 ln(N) / alpha^2`` hits.
 
     References
     ----------
