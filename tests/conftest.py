@@ -10,11 +10,11 @@ import pytest
 
 from sklearn_ada import _notices
 from sklearn_ada.ledger import memory
-from tests.ledger.postgresql_server import NoServerError, Server
+from tests.support.ledger.postgresql_server import NoServerError, Server
 from tests.support.ledgers import forget_ledgers_in_memory, names_of_ledgers_in_memory
 
 REQUIRED = "SKLEARN_ADA_REQUIRE_POSTGRESQL"
-NETS = {"torch": "consumers/torch_net.py", "skorch": "consumers/skorch_net.py"}
+NETS = {"torch": "support/consumers/torch_net.py", "skorch": "support/consumers/skorch_net.py"}
 collect_ignore = [path for name, path in NETS.items() if not importlib.util.find_spec(name)]  # for doctests
 
 

@@ -27,7 +27,7 @@ __all__ = ["Place", "changed", "places"]
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("sklearn_ada/mechanisms", "sklearn_ada/questions", "sklearn_ada/holdout")
-TESTS = ("tests/mechanisms", "tests/statistics/test_laws_of_answers.py")
+TESTS = ("tests/public/mechanisms", "tests/laws/test_laws_of_answers.py")
 FACTORS = {"halved": 0.5, "doubled": 2.0}
 
 # Kernels, and which argument is the scale of their noise: its place, or its name.

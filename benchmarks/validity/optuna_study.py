@@ -397,7 +397,7 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         url = options.url
         if url is None and not options.sqlite:
-            from tests.ledger.postgresql_server import Server
+            from tests.support.ledger.postgresql_server import Server
 
             server = Server()
             stack.callback(server.remove)

@@ -6,7 +6,7 @@ from sklearn_ada import Holdout
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.ledger import BACKENDS, MemoryLedger, SQLiteLedger, SQLLedger
 from sklearn_ada.testing import LedgerContract, check_ledger
-from tests.ledger.ledger_backends import PostgreSQLBackend, SQLiteBackend
+from tests.support.ledger.ledger_backends import PostgreSQLBackend, SQLiteBackend
 
 CHECKS = [name for name in dir(LedgerContract) if name.startswith("test_")]
 

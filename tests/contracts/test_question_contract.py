@@ -12,8 +12,8 @@ from sklearn_ada.accounting import DescriptionLength
 from sklearn_ada.answer import VERDICTS
 from sklearn_ada.questions.coded import RefinedCheck
 from sklearn_ada.questions.question import QUESTIONS
-from tests.ledger.fitted_models import Constant
 from tests.support import holdouts
+from tests.support.ledger.fitted_models import Constant
 
 X = np.arange(800.0).reshape(400, 2)
 Y = (np.arange(400) % 4 == 0).astype(int)

@@ -14,7 +14,7 @@ from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.records import CheckpointRecord, Entry, read_record
 from sklearn_ada.holdout.state import KINDS, LedgerRecord, State
 from sklearn_ada.ledger import Record, canonical_json
-from tests.ledger.fitted_models import Constant
+from tests.support.ledger.fitted_models import Constant
 
 X, Y = np.arange(800.0).reshape(400, 2), (np.arange(400) % 4 == 0).astype(int)
 TESTS = pathlib.Path(__file__).parents[1]

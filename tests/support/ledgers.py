@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Collection
 
 from sklearn_ada.ledger import canonical_json, chain_hash, memory, transactions
-from tests.ledger.damages import forget
+from tests.support.ledger.damages import forget
 
 __all__ = ["bodies", "forget_ledgers_in_memory", "names_of_ledgers_in_memory", "rewritten"]
 

@@ -9,7 +9,7 @@ import pytest
 
 __all__ = ["coin_flips", "each_row_of", "numbers_of", "reference"]
 
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = Path(__file__).parents[1] / "golden" / "reference"
 
 
 def reference(name):

@@ -1,0 +1,243 @@
+"""Files that cannot be a ledger: the right error, nothing charged, nothing of anybody's changed."""
+
+import contextlib
+import os
+import resource
+import signal
+import sqlite3
+
+import pytest
+
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
+from sklearn_ada.ledger import SQLiteLedger, sqlite, transactions
+from tests.support.ledger.ledger_backends import Genesis, Tally, count, fill
+from tests.support.processes import in_a_fork
+
+
+def opened(path):
+    return SQLiteLedger.create_or_open(path, Genesis(), Tally)
+
+
+def test_a_folder_that_does_not_exist_is_not_made(tmp_path):
+    with pytest.raises(LedgerUnavailableError, match="its folder 'no' does not exist"):
+        opened(tmp_path / "no" / "ledger.db")
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_directory_is_not_a_ledger(tmp_path):
+    with pytest.raises(LedgerUnavailableError, match="is a folder"):
+        opened(tmp_path)
+
+
+def test_a_file_that_is_not_sqlite_is_refused_and_left_alone(path):
+    text = b"notes of somebody\n" * 100
+    with open(path, "wb") as file:
+        file.write(text)
+    with pytest.raises(LedgerDamagedError, match="not a readable ledger"):
+        opened(path)
+    with open(path, "rb") as file:
+        assert file.read() == text
+
+
+def foreign_database(path, journal):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA journal_mode = {journal}")
+        db.execute("CREATE TABLE theirs (x)")
+        db.commit()
+    with open(path, "rb") as file:
+        return file.read()
+
+
+@pytest.mark.parametrize("journal", ["DELETE", pytest.param("WAL")])
+def test_a_database_of_somebody_else_is_refused_and_left_alone(path, journal):
+    content = foreign_database(path, journal)
+    with pytest.raises(LedgerDamagedError, match="not a ledger"):
+        opened(path)
+    with open(path, "rb") as file:
+        assert file.read() == content
+
+
+def test_an_empty_database_of_somebody_else_is_refused(path):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA application_id = 99")
+    with pytest.raises(LedgerDamagedError):
+        opened(path)
+
+
+def test_a_locked_ledger_is_unavailable_and_nothing_is_charged(path, monkeypatch):
+    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
+    ledger = fill(opened(path), 2)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(LedgerUnavailableError, match="locked"):
+            ledger.charge("k", lambda state: {})
+        with pytest.raises(LedgerUnavailableError, match="locked"):
+            ledger.read(count)
+        with pytest.raises(LedgerUnavailableError, match="locked"):
+            opened(path)
+        holder.execute("ROLLBACK")
+    assert ledger.charge("k", lambda state: {"before": count(state)}).body == {"before": 2}
+
+
+def test_a_reader_that_stays_keeps_the_commit_back_and_nothing_is_charged(path, monkeypatch):
+    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
+    ledger = fill(opened(path), 2)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM head").fetchall()
+        with pytest.raises(LedgerUnavailableError, match="locked"):
+            ledger.charge("k", lambda state: {})
+        reader.execute("ROLLBACK")
+    assert ledger.find("k") is None
+    assert ledger.charge("k", lambda state: {"before": count(state)}).body == {"before": 2}
+
+
+@contextlib.contextmanager
+def no_file_may_grow_beyond(size):
+    """As on a full disk: writes beyond this size fail."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_full_disk_is_unavailable_and_nothing_is_charged(path):
+    assert signal.getsignal(signal.SIGXFSZ) == signal.SIG_IGN
+    ledger = fill(opened(path), 2)
+    big = {"text": "x" * 200_000}
+    with no_file_may_grow_beyond(100_000), pytest.raises(LedgerUnavailableError, match="disk"):
+        ledger.charge("big", lambda state: big)
+    assert ledger.find("big") is None
+    assert len(list(ledger.records())) == 3
+    assert ledger.charge("big", lambda state: big).seq == 3
+
+
+def test_a_full_database_is_unavailable_and_nothing_is_charged(path):
+    ledger = fill(opened(path), 2)
+    db = transactions._connections[path, ledger._genesis_hash]._db
+    pages = db.execute("PRAGMA page_count").fetchone()[0]
+    db.execute(f"PRAGMA max_page_count = {pages}")
+    big = {"text": "x" * 200_000}
+    with pytest.raises(LedgerUnavailableError, match="full"):
+        ledger.charge("big", lambda state: big)
+    assert ledger.read(count) == 2
+    assert ledger.charge("big", lambda state: big).seq == 3  # on a new connection, without the limit
+
+
+def test_a_ledger_that_cannot_be_made_for_want_of_space_is_made_later(path):
+    with no_file_may_grow_beyond(100), pytest.raises(LedgerUnavailableError):
+        opened(path)
+    assert opened(path).charge("k", lambda state: {}).seq == 1
+
+
+def as_nobody(task):
+    """Return what ``task`` returns in a child that may not write where others own."""
+
+    def child():
+        if os.getuid() == 0:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+        return task()
+
+    return in_a_fork(child)
+
+
+@pytest.fixture
+def public_folder(tmp_path_factory):
+    """A folder that everybody may enter and read."""
+    folder = tmp_path_factory.mktemp("public")
+    for part in (folder, *folder.parents):
+        if part.stat().st_uid != os.getuid() or part == part.parent:
+            break
+        if part.stat().st_mode & 0o055 != 0o055:
+            part.chmod(0o755)
+    return folder
+
+
+def error_of(task):
+    try:
+        task()
+    except LedgerError as error:
+        return type(error).__name__
+    except Exception as error:
+        return repr(error)
+    return "no error"
+
+
+def test_a_read_only_folder_is_unavailable(public_folder):
+    public_folder.chmod(0o555)
+    result = as_nobody(lambda: error_of(lambda: opened(public_folder / "ledger.db")))
+    assert result == "LedgerUnavailableError"
+    assert list(public_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("use", ["charge", "open"])
+def test_a_read_only_file_is_unavailable_and_nothing_is_charged(public_folder, use):
+    path = public_folder / "ledger.db"
+    ledger = fill(opened(path), 2)
+    path.chmod(0o444)
+    public_folder.chmod(0o755)
+    task = {"charge": lambda: ledger.charge("k", lambda state: {}), "open": lambda: opened(path)}[use]
+    assert as_nobody(lambda: error_of(task)) == "LedgerUnavailableError"
+    assert len(list(ledger.records())) == 3
+
+
+@pytest.mark.parametrize("name", ["a b.db", "100%.db", "what?.db", "#1.db", "naïve.db", "file:x", ":memory:"])
+def test_any_file_name_will_do(tmp_path, name):
+    fill(opened(tmp_path / name), 1)
+    assert (tmp_path / name).stat().st_size > 0
+    assert opened(tmp_path / name).read(count) == 1
+
+
+def test_a_relative_path_leads_to_the_same_file_after_a_change_of_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ledger = opened("ledger.db")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert ledger.charge("k", lambda state: {}).seq == 1
+    assert not (tmp_path / "elsewhere" / "ledger.db").exists()
+
+
+class InterruptedAfterBegin:
+    """A connection whose user pressed Ctrl-C while it waited for the lock, which it then got."""
+
+    def __init__(self, db):
+        self._db = db
+
+    def execute(self, statement, *rest):
+        result = self._db.execute(statement, *rest)
+        if statement.startswith("BEGIN"):
+            raise KeyboardInterrupt
+        return result
+
+    def __getattr__(self, name):
+        return getattr(self._db, name)
+
+
+def test_an_interrupt_while_waiting_for_the_lock_leaves_no_lock_behind(path):
+    ledger = opened(path)
+    connection = transactions._connections[path, ledger._genesis_hash]
+    real = connection._db
+    connection._db = InterruptedAfterBegin(real)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ledger.charge("k", lambda state: {})
+    finally:
+        connection._db = real
+    with contextlib.closing(sqlite3.connect(path, timeout=0.05, isolation_level=None)) as other:
+        try:
+            other.execute("BEGIN IMMEDIATE")
+        finally:
+            if real.in_transaction:
+                real.execute("ROLLBACK")
+
+
+def test_an_error_of_decide_that_concerns_a_file_keeps_its_kind(path):
+    def decide(state):
+        raise FileNotFoundError("the decider's own")
+
+    with pytest.raises((FileNotFoundError, LedgerError), match="the decider's own"):
+        opened(path).charge("k", decide)

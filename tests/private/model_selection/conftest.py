@@ -1,0 +1,15 @@
+"""Data, estimators that remember the rows they were fitted on, and a look into the ledger."""
+
+from tests.support.fixtures_of_model_selection import (
+    asked,
+    coins,
+    holdout,
+    numbered,
+    recorder,
+    refused,
+    rows,
+    searched,
+    wrap,
+)
+
+__all__ = ["asked", "coins", "holdout", "numbered", "recorder", "refused", "rows", "searched", "wrap"]

@@ -1,0 +1,167 @@
+"""What docs/side_channels.rst says of ways past the ledger that no other test holds."""
+
+import glob
+import os
+import stat
+import threading
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import Holdout, ThresholdoutScorer
+from sklearn_ada.ledger import open_existing_ledger
+from sklearn_ada.testing import Tally
+from tests.support.processes import interpreter
+
+MARKER = 987654.125
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
+
+
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+class Model(DummyClassifier):
+    """A fitted model that does something to what it sees."""
+
+    def __init__(self, act=len, tag=0):
+        super().__init__()
+        self.act, self.tag = act, tag
+
+    def predict(self, X):
+        self.act(X)
+        return super().predict(X)
+
+
+@pytest.fixture
+def data():
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    X[:, 1] += MARKER
+    return X, (X[:, 0] > 0).astype(int)
+
+
+@pytest.fixture
+def holdout(data, tmp_path):
+    before = os.umask(0o002)  # as where groups work together
+    yield Holdout(*data, ledger=tmp_path / "digits.db", tolerance=0.3)
+    os.umask(before)
+
+
+def test_ledger_journal_and_lock_file_are_for_their_owner_and_the_lock_file_is_empty(holdout, data, tmp_path):
+    for tag in range(3):
+        holdout.certify(Model(tag=tag).fit(*data), scoring="accuracy")
+    found = {path.name: mode_of(path) for path in tmp_path.iterdir()}
+    assert found == dict.fromkeys(("digits.db", "digits.db-journal", "digits.db-lock"), 0o600)
+    assert (tmp_path / "digits.db-lock").stat().st_size == 0
+
+
+def test_no_file_of_a_ledger_holds_a_row(holdout, data, tmp_path):
+    holdout.certify(Model().fit(*data), scoring="accuracy")
+    holdout.check_overlap(data_of(data)[0])
+    for path in tmp_path.iterdir():
+        content = path.read_bytes()
+        for row in data[0]:
+            for value in row:
+                assert repr(float(value)).encode() not in content
+                assert value.tobytes() not in content
+
+
+def test_the_folder_of_a_temporary_ledger_is_for_its_owner(data):
+    holdout = Holdout(*data)
+    assert mode_of(os.path.dirname(holdout.ledger.path)) == 0o700
+    assert mode_of(holdout.ledger.path) == 0o600
+
+
+def folders_of_joblib(place):
+    return [path for path in glob.glob(os.path.join(place, "**"), recursive=True) if os.path.isfile(path)]
+
+
+@pytest.mark.thorough
+def test_memory_maps_of_workers_are_for_their_owner(holdout, data, tmp_path):
+    """They hold the rows."""
+    place = tmp_path / "maps"
+    place.mkdir()
+    seen = []
+
+    scorer = ThresholdoutScorer("accuracy", holdout)
+    with joblib.parallel_config(backend="loky", n_jobs=2, temp_folder=str(place), max_nbytes=100):
+        watch = threading.Event()
+
+        def look():
+            while not watch.wait(0.005):
+                for path in folders_of_joblib(place):
+                    try:
+                        seen.append(mode_of(os.path.dirname(path)))
+                    except FileNotFoundError:
+                        continue
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=scorer.cv, refit=False).fit(
+            *data_of(data)
+        )
+        watch.set()
+        looking.join()
+    assert seen
+    assert set(seen) == {0o700}  # a file in it has its own mode a moment later
+
+
+def data_of(data):
+    """Rows that are not the holdout's."""
+    return data[0] + np.array([1.0, 0.5, 0.25]), data[1]
+
+
+def test_what_a_model_prints_is_not_caught(holdout, data, capsys):
+    holdout.certify(Model(lambda X: print(X[0])).fit(*data), scoring="accuracy")
+    assert capsys.readouterr().out
+
+
+def test_an_exception_in_a_thread_of_the_models_own_is_printed_by_python(holdout, data, monkeypatch):
+    printed = []
+    monkeypatch.setattr(threading, "excepthook", lambda what: printed.append(str(what.exc_value)))
+
+    def fail_in_a_thread(X):
+        thread = threading.Thread(target=lambda: {}[X[0, 1]])
+        thread.start()
+        thread.join()
+
+    assert holdout.certify(Model(fail_in_a_thread).fit(*data), scoring="accuracy").answered
+    assert len(printed) == 1
+
+
+def test_a_repeated_question_is_looked_at_once_more_and_a_refused_one_not_at_all(holdout, data):
+    looks = []
+    model = Model(looks.append).fit(*data)
+    holdout.certify(model, scoring="accuracy")
+    assert looks
+    looks.clear()
+    assert holdout.certify(model, scoring="accuracy").repeated
+    assert len(looks) == 1
+    for tag in range(1, 100):  # each guess is a surprise, until the tolerance is met
+        looks.clear()
+        if not holdout.certify(Model(looks.append, tag).fit(*data), scoring="accuracy").answered:
+            break
+    assert not looks
+    assert holdout.report().refused == 1
+
+
+def test_a_model_that_ends_its_process_leaves_no_record_and_no_lock(holdout, data, tmp_path):
+    code = """
+    import os, sys
+    import numpy as np
+    from sklearn_ada import Holdout
+    from tests.public.concurrency.test_side_channels import Model
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    X[:, 1] += 987654.125
+    data = X, (X[:, 0] > 0).astype(int)
+    holdout = Holdout(*data, ledger=sys.argv[1], tolerance=0.3)
+    holdout.certify(Model(lambda X: os._exit(7)).fit(*data), scoring="accuracy")
+    """
+    path = tmp_path / "digits.db"
+    assert interpreter(code, path, check=False).returncode == 7
+    assert len(list(open_existing_ledger(path, Tally).records())) == 1
+    assert holdout.certify(Model().fit(*data), scoring="accuracy").answered

@@ -1,0 +1,75 @@
+"""The scripts of the page on networks do what it says; run where PyTorch and skorch are installed."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[3] / "docs" / "deep_learning.rst"
+ROWS = """
+import numpy as np
+from sklearn.datasets import make_classification
+X, y = make_classification(30_000, 20, n_informative=10, flip_y=0.1, random_state=0)
+ends = {"train": 2000, "val": 3000, "hold": 5000, "more": len(y)}
+(X_train, X_val, X_hold, X_more), (y_train, y_val, y_hold, y_more) = (
+    np.split(part, list(ends.values())[:-1]) for part in (X, y)
+)
+"""
+TOLD = """
+import json
+def told(answer, model):
+    report, truth = holdout.report(), model.score(X_more, y_more)
+    print(json.dumps({**report.asked, "refused": report.refused, "nats": report.nats, "truth": truth,
+        "interval": answer.interval, "repeated": answer.repeated, "verdict": answer.verdict}))
+"""
+
+
+def scripts():
+    """Return the scripts of the page: that of PyTorch, and what skorch adds to it."""
+    parts = PAGE.read_text(encoding="utf-8").split(".. code-block:: python\n")[1:]
+    codes = [[line for line in part.splitlines() if not line or line.startswith("   ")] for part in parts]
+    return [textwrap.dedent("\n".join(code)) for code in codes]
+
+
+def ran(folder, *codes):
+    """Run codes as one script, in a process of its own, and return what it told."""
+    command = [sys.executable, "-c", "\n".join((ROWS, TOLD, *codes))]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_checkpoint_chosen_among_many_is_published_with_its_interval(tmp_path):
+    pytest.importorskip("torch")
+    whole, _ = scripts()
+    script = whole.replace("(1e-4, 3e-4, 1e-3, 3e-3, 1e-2)", "(1e-3, 1e-2)") + "\ntold(published, kept)"
+    assert script.count("1e-4") == 0
+    (first,) = ran(tmp_path, script)
+    assert first["check"] > 40
+    assert first["refused"] == 0
+    assert first["nats"] < 8.0  # the looks cost next to nothing, what is published four to six nats
+    low, high = first["interval"]
+    assert low < first["truth"] < high
+    assert high - low < 0.04
+    (again,) = ran(tmp_path, script)
+    assert again["check"] == first["check"]
+    assert again["repeated"]
+    assert again["nats"] < first["nats"] + 0.1
+
+
+def test_a_network_of_skorch_is_asked_after_each_epoch(tmp_path):
+    pytest.importorskip("skorch")
+    torch_part, skorch_part = scripts()
+    begin = torch_part.partition("kept, best = ")[0]
+    short = skorch_part.replace("max_epochs=200", "max_epochs=12") + "\ntold(answer, net)"
+    assert short.count("max_epochs=12,") == 1
+    (told,) = ran(tmp_path, begin, short)
+    assert (told["check"], told["certify"], told["refused"]) == (12, 1, 0)
+    assert told["verdict"] == "agrees"
+    low, high = told["interval"]
+    assert low < told["truth"] < high
+    (again,) = ran(tmp_path, begin, short)
+    assert (again["check"], again["repeated"]) == (12, True)

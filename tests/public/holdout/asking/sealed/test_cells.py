@@ -1,0 +1,389 @@
+"""A certify that tells a cell: what it says, what it costs, and that the count stands nowhere."""
+
+import json
+import math
+import pickle
+import re
+import sqlite3
+import threading
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+
+from sklearn_ada import Guess, Holdout
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
+from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval, transcript_interval
+from sklearn_ada.ledger import open_existing_ledger
+from tests.support import holdouts
+from tests.support.holdout.asking.sealed.counts import Failing, RightOn, ask, held_by_frames, holdout_of, rows
+from tests.support.ledgers import bodies
+from tests.support.rows import reference
+
+ROWS = reference("sequence")
+
+
+@pytest.mark.parametrize("sequence", ["held", "surprises"])
+def test_nine_searches_are_answered_as_the_reference_says(sequence, tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    for row in (row for row in ROWS if row["sequence"] == sequence):
+        answer = ask(holdout, 500 - (500 - int(row["count"])), float(row["guess"]), name=row["j"])
+        body = bodies(holdout)[-1]
+        found = {
+            "width_counts": body["mechanism"]["width"],
+            "z": body["event"]["symbols"][0]["value"],
+            "price": answer.cost.nats,
+            "L_before": body["nats"],
+            "L_including": holdout.report().nats,
+            "pi": body["weight"],
+            "interim_lower": answer.interval[0],
+            "interim_upper": answer.interval[1],
+        }
+        for name, value in found.items():
+            assert value == pytest.approx(float(row[name]), rel=1e-9, abs=1e-11), (row["j"], name)
+        low, high = int(row["cell_low"]), int(row["cell_high"])
+        first = body["mechanism"]["base"] + found["z"] * found["width_counts"]
+        assert answer.value == pytest.approx((2 * first + found["width_counts"] - 1) / 1000)
+        assert low / 500 - 0.001 <= answer.value <= high / 500 + 0.001
+        assert answer.verdict == ("agrees" if found["z"] == 0 else "differs")
+
+
+def test_the_score_says_that_it_is_the_centre_of_a_cell(tmp_path):
+    answer = ask(holdout_of(500, tmp_path / "ledger.db"), 425, 0.8512)
+    target = "population accuracy at the holdout's class mix, told as the centre of its cell, rounded to"
+    assert answer.certificate.target.startswith(target)
+    assert "universal inference" in answer.certificate.theorem
+    assert "description length" in answer.certificate.theorem
+    assert (answer.value, answer.certificate.confidence_level) == (0.851, 0.95)
+
+
+def test_the_width_if_it_were_published_now_is_computed_without_the_count(tmp_path):
+    told = {ask(holdout_of(500, tmp_path / f"{k}.db"), k, 0.8512).published for k in (405, 425, 445)}
+    assert len(told) == 1
+    weight, _ = Purse().question()[1].final()
+    nats = 0.02480999172904230
+    low, high = question_interval(426, 426, 500, ln_beta=math.log(0.05 * 0.8), weight=weight, nats=nats)
+    assert told.pop() == pytest.approx((high - low) / 2, rel=1e-9)
+    assert "published now: about +-0.034" in str(ask(holdout_of(500, tmp_path / "one.db"), 425, 0.8512))
+
+
+def test_in_the_same_cell_all_that_is_told_is_the_same(tmp_path):
+    """All of the record but its random parts, and the answer: the count moves neither."""
+    plain = []
+    for count in (403, 425, 448):
+        holdout = holdout_of(500, tmp_path / f"{count}.db", random_state=3)
+        answer = ask(holdout, count, 0.8512)
+        body = bodies(holdout)[-1]
+        hidden = body["sealed"], body["said"]
+        assert [len(text) for text in hidden] == [16, 216]
+        plain.append((answer, {k: body[k] for k in body.keys() - {"sealed", "said", "time", "subject"}}))
+    assert plain[0] == plain[1] == plain[2]
+
+
+def test_what_is_sealed_looks_unrelated_to_the_count(tmp_path):
+    """Equal counts of several models, and of several ledgers, have pads of their own."""
+    sealed = set()
+    for ledger in range(4):
+        holdout = holdout_of(500, tmp_path / f"{ledger}.db")
+        for name in "abcdefgh":
+            ask(holdout, 425, 0.8512, name=name)
+        sealed |= {body["sealed"] for body in bodies(holdout)[1:]}
+    assert len(sealed) == 32
+    bits = np.unpackbits(np.frombuffer(bytes.fromhex("".join(sealed)), dtype=np.uint8)).mean()
+    assert 0.4 < bits < 0.6  # 2,048 bits: nine standard errors
+
+
+COUNT = 41_729  # of 50,000 rows: a number that comes up by itself nowhere else
+
+
+@pytest.fixture(scope="module")
+def sealed_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sealed") / "ledger.db"
+    holdout = holdout_of(50_000, path)
+    return holdout, ask(holdout, COUNT, 0.8341, 50_000), path
+
+
+def in_the_clear(text):
+    """Return the forms in which the count is in a text; by itself, as hashes hold any four digits."""
+    shares = (f"{COUNT / 50_000:.{digits}g}" for digits in (5, 6, 17))
+    forms = (str(COUNT), str(50_000 - COUNT), *shares)
+    return [form for form in forms if re.search(rf"(?<![\w.]){re.escape(form)}(?!\w)", text, re.ASCII)]
+
+
+def test_the_count_stands_in_no_record_report_pickle_or_urn(sealed_file):
+    holdout, answer, path = sealed_file
+    report = holdout.report()
+    state = holdout.ledger.read(lambda s: s.to_dict())
+    shown = [answer, report, report._repr_html_(), report.to_dicts(), report.to_dict(), holdout, state]
+    text = " ".join(f"{thing!r} {thing!s}" for thing in shown) + json.dumps(bodies(holdout))
+    text += str(asdict(answer))
+    assert not in_the_clear(text)
+    packed = pickle.dumps((holdout, answer, report))
+    content = path.read_bytes() + packed
+    for number in (COUNT, 50_000 - COUNT):
+        for order in ("big", "little"):
+            assert number.to_bytes(8, order) not in content
+    assert not in_the_clear(content.decode("latin-1"))
+
+
+def test_the_search_for_a_count_in_the_clear_finds_one(tmp_path):
+    """Power of the test above: on a ledger whose answers are exact."""
+    holdout = holdout_of(50_000, tmp_path / "ledger.db", answers="exact")
+    assert in_the_clear(str(asdict(ask(holdout, COUNT, 0.8341, 50_000))))
+    assert in_the_clear(json.dumps(bodies(holdout)))
+
+
+def test_no_frame_of_an_error_holds_the_count(tmp_path, monkeypatch):
+    holdout = holdout_of(50_000, tmp_path / "ledger.db")
+
+    def broken(*args):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(type(holdout.ledger), "charge", broken)
+    with pytest.raises(MemoryError) as caught:
+        ask(holdout, COUNT, 0.8341, 50_000)
+    held = held_by_frames(caught.value)
+    assert held
+    assert not any(type(value) is int and value == COUNT for value in held)
+
+
+def test_asked_again_it_is_the_same_record(tmp_path, nearly_free):
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    first = ask(holdout, 425, 0.8512)
+    with nearly_free(holdout, times=2):
+        for _ in range(2):
+            again = ask(holdout, 425, 0.8512)
+            assert (again, again.repeated) == (first, True)
+    assert holdout.ledger.read(lambda state: state.purse.taken) == 1
+
+
+def test_another_model_under_the_same_digest_is_another_question(tmp_path, monkeypatch):
+    monkeypatch.setattr("sklearn_ada.terms.models.model_digest", lambda model: "the same")
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    first, second = ask(holdout, 425, 0.8512), ask(holdout, 430, 0.8512)
+    assert not second.repeated
+    assert second.index != first.index
+    # Nothing is known of the order in which it came: description length speaks alone.
+    assert "universal inference" not in second.certificate.theorem
+    assert ask(holdout, 430, 0.8512).index == second.index
+
+
+def test_a_question_that_others_overtook_has_no_transcript_interval(tmp_path):
+    """Whose answer is recorded first may be decided by the rows: by how long a model takes on them."""
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    begun, go = threading.Event(), threading.Event()
+
+    class Waiting(RightOn):
+        def predict(self, X):
+            begun.set()
+            assert go.wait(30)
+            return super().predict(X)
+
+    found = []
+    guess = Guess(0.8512, 1500)
+    thread = threading.Thread(
+        target=lambda: found.append(holdout.certify(Waiting(430), scoring="accuracy", guess=guess))
+    )
+    thread.start()
+    assert begun.wait(30)
+    first = ask(holdout, 425, 0.8512)
+    go.set()
+    thread.join(30)
+    assert "universal inference" in first.certificate.theorem
+    assert "universal inference" not in found[0].certificate.theorem
+    body = bodies(holdout)[-1]
+    fixed = question_interval(403, 448, 500, ln_beta=body["ln_delta"], weight=1.0, nats=0.0)
+    assert found[0].interval == fixed
+    assert body["nats"] == first.cost.nats
+
+
+def weights_of(number):
+    """Return the weights of so many questions one after the other."""
+    purse, weights = Purse(), []
+    for _ in range(number):
+        weight, purse = purse.question()
+        weights.append(weight)
+    return pytest.approx(weights, rel=1e-12)
+
+
+def test_two_processes_cannot_spend_the_purse_twice(tmp_path):
+    """Both have planned when the purse was full; the weights are decided in the transaction."""
+    both = [holdout_of(500, tmp_path / "ledger.db") for _ in range(2)]
+    for number in range(10):
+        ask(both[number % 2], 425, 0.8512, name=str(number))
+    assert [body["weight"] for body in bodies(both[0])[1:]] == weights_of(10)
+
+
+def test_a_record_that_takes_more_than_is_left_is_found(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    ask(holdout, 425, 0.8512)
+    genesis, body = bodies(holdout)
+    holdouts.state_after([genesis, body])  # as it is
+    more = ({"weight": 0.08}, {"purse": [0.99, 1]}, {"purse": [0.5, 2]}, {"weight": -0.1})
+    edited = [({**body, **change}, "more of the weights") for change in more]
+    without = {name: body[name] for name in body if name != "purse"}
+    for each, message in [*edited, (without, "took of the weights"), ({**body, "price": 0.01}, "price")]:
+        with pytest.raises(LedgerDamagedError, match=message):
+            holdouts.state_after([genesis, each])
+
+
+def test_a_ledger_is_read_back_as_it_was(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    answers = [ask(holdout, count, 0.8512, name=str(count)) for count in (425, 380, 440)]
+    assert [answer for _, answer in holdout.report().answers] == answers
+    state = holdout.ledger.read(lambda s: s)
+    assert holdout.ledger.verify() == 4
+    found = open_existing_ledger(holdout.ledger.path, type(state))
+    assert found.read(lambda s: s.to_dict()) == state.to_dict()
+    assert holdouts.restored(state, found.genesis).to_dict() == state.to_dict()
+
+
+def test_a_model_that_fails_seals_nothing_and_pays(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    answer = holdout.certify(Failing(1), scoring="accuracy", guess=Guess(0.8512, 1500))
+    assert (answer.verdict, answer.reason) == ("failed", "prediction raised ValueError")
+    assert answer.cost.nats == pytest.approx(-math.log(0.001 / 7), rel=1e-3)
+    assert bodies(holdout)[-1]["sealed"] is None
+    assert bodies(holdout)[-1]["weight"] > 0.0
+
+
+def test_what_cannot_be_sealed_is_answered_at_once_from_the_same_purse(tmp_path):
+    X, y = rows(400)
+    y[:200] = 1
+    model = RightOn(230)
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="coarse")
+    assert holdout.certify(model, scoring="balanced_accuracy", guess=0.5).verdict == "exact"
+    sealed = holdout.certify(model, scoring="accuracy", guess=0.5)
+    assert sealed.certificate.target.count("centre of its cell") == 1
+    check = holdout.check(model, scoring="accuracy", guess=0.5)
+    weights = [body["weight"] for body in bodies(holdout)[1:]]
+    first, purse = Purse().at_once()
+    second, purse = purse.question()
+    third, purse = purse.question()
+    assert weights == pytest.approx([first, second, third], rel=1e-12)
+    assert check.verdict in ("agrees", "differs")
+    weighted = Holdout(X, y, sample_weight=np.ones(400), ledger=tmp_path / "w.db", answers="coarse")
+    assert weighted.certify(model, scoring="accuracy", guess=0.5).verdict == "exact"
+
+
+def test_a_weight_of_zero_leaves_the_transcript(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    ask(holdout, 425, 0.8512, name="a")
+    holdout.ledger.read(lambda s: s).purse = Purse(0.0, 1)
+    answer = ask(holdout, 430, 0.8512, name="b")
+    nats = holdout.report().nats
+    told = {"ln_beta": math.log(0.05 * 0.2), "nats": nats, "identical_rows": False}
+    assert answer.interval == pytest.approx(transcript_interval(403, 448, 500, **told))
+    assert answer.certificate.ln_delta == -math.inf
+    refused = holdout.check(RightOn(3), scoring="accuracy", guess=0.5)
+    assert refused.verdict == "refused"
+    assert "cells of counts still certify" in refused.reason
+
+
+def test_admission_looks_at_the_agreeing_answer(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db", tolerance=0.09)
+    surprise = ask(holdout, 330, 0.8512, name="surprise")
+    assert surprise.verdict == "differs"
+    assert surprise.half_width > 0.09
+    assert ask(holdout, 425, 0.8512, name="next").verdict == "refused"
+    assert ask(holdout_of(500, tmp_path / "b.db", tolerance=0.05), 425, 0.8512).verdict == "refused"
+
+
+BAD_ANSWERS = [*({"answers": bad} for bad in ("cell", "sealed", True, 1))]
+BAD_ANSWERS += [{"route": route} for route in ("differential_privacy", "both")]  # where nothing is sealed
+
+
+@pytest.mark.parametrize("policy", BAD_ANSWERS, ids=str)
+def test_answers_that_are_misspelt_or_without_a_meaning_are_an_error(policy, tmp_path, sentence):
+    with pytest.raises(ValueError, match=sentence("answers", "Holdout")):
+        holdout_of(50, tmp_path / "ledger.db", **policy)
+    assert not (tmp_path / "ledger.db").exists()
+    if "route" in policy:
+        auto = holdout_of(50, tmp_path / "ledger.db", **policy, answers="auto")
+        assert "answers" not in auto.ledger.genesis
+
+
+def test_a_ledger_without_the_word_is_an_exact_one(tmp_path):
+    exact = holdout_of(500, tmp_path / "ledger.db", answers="exact")
+    assert {"answers", "shares"}.isdisjoint(exact.ledger.genesis)
+    assert ask(exact, 425, 0.8512).value == 0.85
+    assert "purse" not in exact.ledger.read(lambda s: s.to_dict())
+    again = holdout_of(500, tmp_path / "ledger.db", answers="auto")  # goes on as it was begun
+    assert ask(again, 430, 0.8512).value == 0.86
+    with pytest.raises(LedgerMismatchError):
+        holdout_of(500, tmp_path / "ledger.db", answers="coarse")
+
+
+def test_cells_and_shares_stand_in_the_genesis(tmp_path):
+    cells = holdout_of(500, tmp_path / "ledger.db", answers="auto")
+    assert (cells.ledger.genesis["answers"], cells.ledger.genesis["shares"]) == ("cells", [0.8, 0.2])
+    with pytest.raises(LedgerMismatchError):
+        holdout_of(500, tmp_path / "ledger.db", answers="exact")
+    assert ask(holdout_of(500, tmp_path / "ledger.db", answers="auto"), 425, 0.8512).value == 0.851
+
+
+@pytest.mark.parametrize("ledger", [None, ":memory:"])
+def test_on_a_temporary_ledger_the_first_winner_is_exact_and_later_ones_are_cells(ledger, nearly_free):
+    holdout = holdout_of(500, ledger, answers="auto")
+    assert holdout.ledger.genesis["answers"] == "auto"
+    first = ask(holdout, 425, 0.8512, name="first")
+    assert (first.value, first.verdict) == (0.85, "exact")
+    alone = clopper_pearson(425, 425, 500, math.log(0.05))
+    assert 2 * first.half_width / (alone[1] - alone[0]) < 1.12
+    second = ask(holdout, 425, 0.8512, name="second")
+    assert (second.value, second.verdict) == (0.851, "agrees")
+    with nearly_free(holdout, times=2):
+        assert ask(holdout, 425, 0.8512, name="first") == first
+        assert ask(holdout, 425, 0.8512, name="second") == second
+
+
+def test_the_file_of_an_edited_purse_is_refused(tmp_path):
+    """The chain is what notices it; the purse is checked besides."""
+    path = tmp_path / "ledger.db"
+    ask(holdout_of(500, path), 425, 0.8512)
+    with sqlite3.connect(path) as db:
+        db.execute(
+            """UPDATE records SET body = replace(body, '"purse":[0.9', '"purse":[1.9') WHERE seq = 1"""
+        )
+    with pytest.raises(LedgerDamagedError):
+        open_existing_ledger(path, holdouts.State)
+
+
+def _ask_some(holdout, names):
+    return [ask(holdout, 425, 0.8512, name=name).cost.nats for name in names]
+
+
+def test_processes_that_ask_at_once_share_one_purse(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db")
+    parts = [[f"{worker} {number}" for number in range(15)] for worker in range(2)]
+    Parallel(n_jobs=2)(delayed(_ask_some)(holdout, names) for names in parts)
+    records = bodies(holdout)[1:]
+    assert [body["weight"] for body in records] == weights_of(30)
+    assert [body["purse"][1] for body in records] == list(range(1, 31))
+    assert holdout.ledger.verify() == 31
+
+
+def test_what_is_left_and_the_outlook_are_those_of_cells(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db", tolerance=0.13)
+    ask(holdout, 425, 0.8512)
+    outlook = holdout.report().outlook
+    first, *_, last = (each for each in outlook.forecasts if each.purpose == "certify")
+    assert first.half_width < last.half_width < 1.1 * first.half_width < 0.12
+    assert holdout.remaining(purpose="certify", guess_rows=1500) > 100
+    exact = holdout_of(500, tmp_path / "exact.db", answers="exact", tolerance=0.13)
+    assert exact.remaining(purpose="certify") < holdout.remaining(purpose="certify", guess_rows=1500)
+
+
+def test_declared_models_have_half_of_the_purse_and_keep_their_level(tmp_path):
+    holdout, level = holdout_of(500, tmp_path / "ledger.db"), math.log(0.05 * 0.8 / 8)
+    holdout.declare([RightOn(425, "a"), RightOn(430, "b")], scoring="accuracy")
+    assert holdout.ledger.read(lambda state: state.purse.left) == pytest.approx(0.5)
+    ask(holdout, 300, 0.9, name="surprise")
+    answer = ask(holdout, 430, 0.8512, name="b")
+    assert bodies(holdout)[-1]["declared"]
+    assert answer.certificate.ln_delta == pytest.approx(level)
+    holdout.close()
+    own = question_interval(430, 430, 500, ln_beta=level, weight=1.0, nats=0.0)
+    both = max(own[0], answer.interval[0]), min(own[1], answer.interval[1])
+    assert holdout.unseal(answer)[0].interval == pytest.approx(both)

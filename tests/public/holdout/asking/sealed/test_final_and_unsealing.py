@@ -1,0 +1,435 @@
+"""Publishing one exact value, telling all that was sealed, and closing."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from sklearn_ada import Guess
+from sklearn_ada.accounting import CountCode, unsealing_nats
+from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerDamagedError
+from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval
+from tests.support import holdouts
+from tests.support.holdout.asking.sealed.counts import (
+    BALANCED,
+    Failing,
+    RightOn,
+    ask,
+    held_by_frames,
+    holdout_of,
+    holdout_of_two_classes,
+    rows,
+)  # fmt: skip
+from tests.support.ledgers import bodies
+from tests.support.rows import reference
+
+ROWS = reference("sequence")
+LN_SEALED = math.log(0.05 * 0.8)
+
+
+@pytest.fixture
+def holdout(tmp_path):
+    return holdout_of(500, tmp_path / "ledger.db")
+
+
+@pytest.mark.parametrize("sequence", ["held", "surprises"])
+def test_unsealed_after_nine_searches_is_what_the_reference_says(sequence, holdout):
+    told = [row for row in ROWS if row["sequence"] == sequence]
+    asked = [ask(holdout, int(row["count"]), float(row["guess"]), name=row["j"]) for row in told]
+    holdout.close()
+    unsealed = holdout.unseal()
+    assert len(unsealed) == 9
+    for row, interim, exact in zip(told, asked, unsealed, strict=True):
+        assert (exact.value, exact.verdict) == (int(row["count"]) / 500, "exact")
+        own = float(row["unsealed_lower"]), float(row["unsealed_upper"])
+        expected = max(own[0], interim.interval[0]), min(own[1], interim.interval[1])
+        assert exact.interval == pytest.approx(expected, rel=1e-9)
+        cell = holdout.ledger.record(interim.index).body["mechanism"]
+        code = CountCode(cell["expected_count"], cell["tau"])
+        ends = max(int(row["cell_low"]), 0), min(int(row["cell_high"]), 500)
+        assert exact.cost.nats == pytest.approx(unsealing_nats(int(row["count"]), *ends, code))
+        assert exact.certificate.target == "population accuracy at the holdout's class mix"
+
+
+@pytest.mark.parametrize("sequence", ["held", "surprises"])
+def test_the_kept_model_is_published_at_what_the_reference_says(sequence, holdout):
+    """The reference's final takes all of the purse, ours .95 of it."""
+    told = [row for row in ROWS if row["sequence"] == sequence]
+    for row in told:
+        ask(holdout, int(row["count"]), float(row["guess"]), name=row["j"])
+    kept = int(told[-1]["kept_if_closed_now"])
+    (row,) = [row for row in told if int(row["j"]) == kept]
+    count = int(row["count"])
+    final = ask(holdout, count, float(row["guess"]), name=row["j"], publish=True)
+    confirmed = sum(body["price"] for body in bodies(holdout) if body.get("kind") == "confirmation")
+    level = float(told[-1]["ln_delta_final"])
+    own = math.log(0.05 * 0.8 * float(row["pi"])) - float(row["L_before"])
+    if level != pytest.approx(own):  # the reference states the larger level of both
+        level += math.log(0.95) - confirmed
+        assert final.certificate.ln_delta == pytest.approx(level, rel=1e-9)
+        ends = clopper_pearson(count, count, 500, level)
+        inner = float(row["unsealed_lower"]), float(row["unsealed_upper"])
+        assert final.interval == pytest.approx((max(ends[0], inner[0]), min(ends[1], inner[1])))
+    assert final.value == count / 500
+
+
+def test_after_nine_searches_whose_guesses_held_the_kept_model_is_as_wide_as_one_alone(holdout):
+    for number in range(9):
+        ask(holdout, 425, 0.8512, name=str(number))
+    final = ask(holdout, 425, 0.8512, name="8", publish=True)
+    low, high = clopper_pearson(425, 425, 500, math.log(0.05))
+    assert 1.0 < 2 * final.half_width / (high - low) < 1.2
+    assert final.half_width == pytest.approx(bodies(holdout)[9]["published"], rel=0.02)
+
+
+def test_a_final_is_recorded_once_and_confirmed_again(holdout, nearly_free):
+    ask(holdout, 425, 0.8512)
+    final = ask(holdout, 425, 0.8512, publish=True)
+    taken = holdout.ledger.read(lambda s: s.purse)
+    with nearly_free(holdout):
+        again = ask(holdout, 425, 0.8512, publish=True)
+    assert (again, again.repeated) == (final, True)
+    assert holdout.ledger.read(lambda s: s.purse) == taken
+
+
+def test_a_final_finds_the_model_whatever_its_guess_is_now_and_asks_a_new_one_first(holdout, tmp_path):
+    first = ask(holdout, 425, 0.8512)
+    assert ask(holdout, 425, 0.7, publish=True).value == 0.85
+    assert bodies(holdout)[-1]["of"] == first.index
+    assert sum(body.get("kind") == "sealed" for body in bodies(holdout)) == 1
+    other = holdout_of(500, tmp_path / "other.db")
+    final = ask(other, 425, 0.8512, publish=True)
+    assert [body.get("kind") for body in bodies(other)[1:]] == ["sealed", "unsealed"]
+    low, high = clopper_pearson(425, 425, 500, math.log(0.05))
+    assert 2 * final.half_width / (high - low) < 1.12
+    assert final.value == 0.85
+
+
+def test_of_a_surprise_the_final_keeps_what_its_asking_certified(holdout):
+    """Twelve surprises after it: the final's own level is small, that of the asking is not."""
+    first = ask(holdout, 425, 0.8512, name="kept")
+    body = bodies(holdout)[first.index]
+    for number in range(12):
+        ask(holdout, 300 + number, 0.9, name=str(number))
+    final = ask(holdout, 425, 0.8512, name="kept", publish=True)
+    own = question_interval(425, 425, 500, ln_beta=body["ln_delta"], weight=1.0, nats=0.0)
+    assert final.interval == pytest.approx((max(own[0], first.interval[0]), min(own[1], first.interval[1])))
+
+
+def test_the_tolerance_never_refuses_a_final(tmp_path):
+    cells = holdout_of(500, tmp_path / "cells.db", tolerance=0.02)
+    assert ask(cells, 425, 0.8512).verdict == "refused"
+    assert ask(cells, 425, 0.8512, publish=True).value == 0.85
+    holdout = holdout_of_two_classes(tmp_path / "ledger.db", answers="coarse", tolerance=0.02)
+    assert holdout.certify(RightOn(230), **BALANCED).verdict == "refused"
+    assert holdout.publish(RightOn(230), **BALANCED).verdict == "exact"
+
+
+def test_what_was_published_first_is_not_paid_again_when_it_is_certified(tmp_path, nearly_free):
+    for answers, ledger in (("coarse", tmp_path / "ledger.db"), ("auto", ":memory:")):
+        holdout = holdout_of_two_classes(ledger, answers=answers)
+        final = holdout.publish(RightOn(230), **BALANCED)
+        for again in (holdout.certify, holdout.publish):
+            with nearly_free(holdout):
+                assert again(RightOn(230), **BALANCED) == final
+    holdout = holdout_of(500, ":memory:", answers="auto")  # the first of all, exact at once
+    final = ask(holdout, 425, 0.8512, publish=True)
+    with nearly_free(holdout):
+        assert ask(holdout, 425, 0.8512).value == final.value
+
+
+def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(holdout):
+    """After 250 finals .05 ** 250 of the purse is left, which is 0 as a float."""
+    ask(holdout, 425, 0.8512, name="a")
+    state = holdout.ledger.read(lambda s: s)
+    state.purse = Purse(0.0, 250)
+    planned = {"purpose": "certify", "scoring": "accuracy"}
+    message = r"1 certify planned, but nothing is left.*cells of counts"
+    with pytest.raises(BudgetExhaustedError, match=message):
+        holdouts.open_round(holdout, 1, **(planned | {"scoring": "neg_brier_score"}), key="exact")
+    name = holdouts.open_round(holdout, 1, **planned, key="cells")
+    answer = holdouts.ask(holdout, RightOn(430), **planned, guess=Guess(0.8512, 1500), round_name=name)
+    assert (answer.answered, answer.certificate.vacuous) == (True, False)
+    holdouts.open_round(holdout, 2, **planned, key="open")
+    again = holdouts.restored(state, holdout.ledger.genesis)  # from a checkpoint
+    assert again.stake("certify", round_name="open").ln_delta == -math.inf
+
+
+def test_a_second_final_says_what_is_left_in_the_end(holdout):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first = ask(holdout, 425, 0.8512, name="a", publish=True)
+        assert ask(holdout, 425, 0.8512, name="a", publish=True) == first  # the same again
+    told = rf"published before \(record {first.index}\), with most of the weights.+ the model that is kept"
+    with pytest.warns(UserWarning, match=told):
+        second = ask(holdout, 425, 0.8512, name="b", publish=True)
+    assert second.half_width > 0.04
+    holdout.ledger.read(lambda s: setattr(s, "purse", type(s.purse)(0.0, 9)))
+    empty = ask(holdout, 425, 0.8512, name="c", publish=True)
+    assert empty.verdict == "refused"
+    assert "What is left: cells" in empty.reason
+    assert ask(holdout, 425, 0.8512, name="c").answered
+
+
+def test_on_an_exact_ledger_every_certify_is_final(tmp_path, nearly_free):
+    holdout = holdout_of(500, tmp_path / "ledger.db", answers="exact")
+    first = ask(holdout, 425, 0.8512)
+    with nearly_free(holdout):
+        assert ask(holdout, 425, 0.8512, publish=True) == first
+
+
+def test_a_final_of_what_has_no_cells_takes_most_of_the_purse(tmp_path):
+    holdout = holdout_of_two_classes(tmp_path / "ledger.db", answers="coarse")
+    for number in range(5):
+        holdout.check(RightOn(230, str(number)), **BALANCED)
+    plain, final = (put(RightOn(230), **BALANCED) for put in (holdout.certify, holdout.publish))
+    assert (plain.value, plain.verdict) == (final.value, final.verdict)
+    assert final.half_width <= plain.half_width
+    assert bodies(holdout)[-1]["price"] < 0.002
+    with pytest.warns(UserWarning, match=r"published before \(record \d+\)"):
+        assert holdout.publish(RightOn(231), **BALANCED).verdict == "exact"
+    assert holdout.ledger.read(lambda s: s.purse.left) < 0.05**2
+    assert holdout.ledger.verify()
+
+
+def test_on_a_temporary_ledger_the_first_winner_is_published_as_well():
+    holdout = holdout_of(500, None, answers="auto")
+    first = ask(holdout, 425, 0.8512)
+    final = ask(holdout, 425, 0.8512, publish=True)
+    assert final.value == first.value == 0.85
+    assert final.half_width <= first.half_width
+    assert final.cost.nats < 0.002
+
+
+def test_what_is_unsealed_is_as_it_was_asked_whatever_came_later(tmp_path):
+    found = []
+    for later in (0, 1):
+        holdout = holdout_of(500, tmp_path / f"{later}.db")
+        first = ask(holdout, 425, 0.8512, name="first")
+        for number in range(5 * later):
+            ask(holdout, 300 + number, 0.9, name=str(number))
+        holdout.close()
+        found += holdout.unseal([first])
+    assert (found[0].interval, found[0].cost) == (found[1].interval, found[1].cost)
+
+
+def test_everything_that_is_asked_later_pays_for_unsealing(holdout):
+    first = ask(holdout, 425, 0.8512, name="first")
+    before = holdout.report().nats
+    with pytest.warns(UserWarning, match=r"Unsealing 1 answer costs up to 5\.\d+ nats"):
+        (exact,) = holdout.unseal(first)
+    assert holdout.report().nats == pytest.approx(before + exact.cost.nats)
+    later = ask(holdout, 425, 0.8512, name="later")
+    assert bodies(holdout)[-1]["nats"] == pytest.approx(before + exact.cost.nats)
+    assert later.half_width > first.half_width
+
+
+def test_unsealed_again_it_is_the_same_and_free(holdout):
+    first = ask(holdout, 425, 0.8512)
+    holdout.close()
+    (exact,) = holdout.unseal()
+    count = holdout.ledger.verify()
+    assert holdout.unseal() == []
+    assert holdout.unseal(first) == holdout.unseal([first.index]) == holdout.unseal(exact) == [exact]
+    assert holdout.ledger.verify() == count
+
+
+def test_what_was_published_is_unsealed_as_it_was_published(holdout):
+    for number in range(9):  # so that the weight of its own asking is small
+        ask(holdout, 425, 0.8512, name=str(number))
+    first = ask(holdout, 425, 0.8512)
+    with pytest.warns(UserWarning, match="Unsealing"):
+        (own,) = holdout.unseal(first)
+    final = ask(holdout, 425, 0.8512, publish=True)
+    count = holdout.ledger.verify()
+    (exact,) = holdout.unseal(first)
+    assert exact == final
+    assert exact.half_width < own.half_width
+    assert holdout.ledger.verify() == count  # nothing was recorded, nor paid
+
+
+def test_publishing_what_was_unsealed_costs_next_to_nothing(holdout):
+    first = ask(holdout, 425, 0.8512)
+    with pytest.warns(UserWarning, match="Unsealing"):
+        (exact,) = holdout.unseal(first)
+    final = ask(holdout, 425, 0.8512, publish=True)
+    assert final.cost.nats < 0.0011
+    assert final.value == exact.value
+    assert final.half_width <= exact.half_width
+
+
+def test_all_is_unsealed_only_when_nothing_more_is_asked(holdout, sentence, uncharged):
+    ask(holdout, 425, 0.8512)
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("answers", "Holdout.unseal")):
+        holdout.unseal()
+    ask(holdout, 425, 0.8512, publish=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it was told already
+        assert [answer.value for answer in holdout.unseal()] == [0.85]
+
+
+def test_what_has_nothing_sealed_cannot_be_unsealed(holdout, tmp_path, sentence, uncharged):
+    asked = {"scoring": "accuracy", "guess": Guess(0.85, 1500)}
+    other, strict = (holdout_of(500, tmp_path / f"{t}.db", tolerance=t) for t in (0.5, 0.01))
+    failed_there = other.certify(Failing(1), **asked)
+    first, strange, refused = ask(holdout, 425, 0.8512), ask(other, 380, 0.8512), ask(strict, 425, 0.8512)
+    failed, check = holdout.certify(Failing(1), **asked), holdout.check(RightOn(425), **asked)
+    assert failed_there.index == first.index
+    bad = sentence("answers", "Holdout.unseal")
+    with uncharged(holdout):
+        for wrong in (failed, check, strange, 99, -1, 0, "first", True, [None], [first, failed], 1.0):
+            with pytest.raises(ValueError, match=bad):
+                holdout.unseal(wrong)
+        for wrong in (strange, failed_there):
+            with pytest.raises(ValueError, match="ask the holdout that gave it"):
+                holdout.unseal(wrong)
+        with pytest.raises(ValueError, match="failed"):
+            holdout.unseal(failed)
+    with pytest.raises(ValueError, match="refused"):
+        strict.unseal(refused)
+    final = holdout_of_two_classes(tmp_path / "l.db", answers="coarse").publish(RightOn(200), **BALANCED)
+    with pytest.raises(ValueError, match=r"'answers' parameter of Holdout.unseal"):
+        holdout_of_two_classes(tmp_path / "l.db", answers="coarse").unseal(final)
+
+
+def test_after_closing_nothing_new_is_answered(holdout, nearly_free):
+    first = ask(holdout, 425, 0.8512)
+    holdout.close()
+    holdout.close()  # once is enough
+    assert [body.get("kind") for body in bodies(holdout)].count("close") == 1
+    refused = ask(holdout, 426, 0.8512)
+    assert refused.verdict == "refused"
+    assert "was closed" in refused.reason
+    assert ask(holdout, 425, 0.8512, publish=True).verdict == "refused"
+    assert holdout.check(RightOn(425), scoring="accuracy", guess=0.85).verdict == "refused"
+    with nearly_free(holdout):
+        assert ask(holdout, 425, 0.8512) == first
+    X, y = rows(500)
+    again = holdout_of(500, holdout.ledger.path)
+    for call in (
+        lambda: holdout.select([RightOn(1), RightOn(2)], scoring="accuracy"),
+        lambda: holdout.declare([RightOn(1)], scoring="accuracy"),
+        lambda: holdout.top_up(X + 1000.0, y),
+        lambda: again.select([RightOn(3)], scoring="accuracy"),
+    ):
+        with pytest.raises(BudgetExhaustedError, match="closed"):
+            call()
+
+
+def test_a_closed_holdout_tells_of_no_more_rows_whether_they_are_its_own(holdout):
+    """Whether rows are among the holdout's is an answer, too: what was recorded is told, and nothing else."""
+    X, _ = rows(500)
+    holdout.check_overlap(X + 1000.0)
+    with pytest.raises(HoldoutLeakError):
+        holdout.check_overlap(X)
+    holdout.close()
+    before = bodies(holdout)
+    holdout.check_overlap(X + 1000.0)
+    with pytest.raises(HoldoutLeakError):
+        holdout.check_overlap(X)
+    for new in (X + 2000.0, X[::-1]):
+        with pytest.raises(BudgetExhaustedError, match="closed"):
+            holdout.check_overlap(new)
+    with pytest.raises(BudgetExhaustedError, match="closed"):
+        holdout.certify(RightOn(3), scoring="accuracy", guess_from=(X + 3000.0, rows(500)[1]))
+    assert bodies(holdout) == before
+
+
+def test_an_exact_ledger_can_be_closed_as_well(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db", answers="exact")
+    ask(holdout, 425, 0.8512)
+    holdout.close()
+    assert ask(holdout, 426, 0.8512).verdict == "refused"
+    assert holdout.unseal() == []
+
+
+def test_the_state_survives_a_checkpoint(holdout):
+    ask(holdout, 425, 0.8512)
+    ask(holdout, 425, 0.8512, publish=True)
+    holdout.close()
+    holdout.unseal()
+    state = holdout.ledger.read(lambda s: s)
+    assert (state.closed, state.finals) == (True, 1)
+    assert holdouts.restored(state, holdout.ledger.genesis).to_dict() == state.to_dict()
+    assert holdout.ledger.verify() == len(bodies(holdout))
+
+
+def test_a_seal_that_was_edited_is_found(holdout, monkeypatch):
+    first = ask(holdout, 425, 0.8512)
+    holdout.close()
+    body = holdout.ledger.record(first.index).body
+    for edited in ("zz", "", body["sealed"][:-2], None, "00" * 8):
+        with monkeypatch.context() as patch:
+            record = holdout.ledger.record(first.index)
+            record.body["sealed"] = edited
+            patch.setattr(type(holdout.ledger), "record", lambda self, number, r=record: r)
+            with pytest.raises((LedgerDamagedError, ValueError)):
+                holdout.unseal([first.index])
+    assert holdout.unseal(first)[0].value == 0.85
+
+
+def test_a_thousand_answers_are_unsealed_quickly(tmp_path):
+    """Not a measurement of time: it does not read the ledger once for each."""
+    holdout = holdout_of(2000, tmp_path / "ledger.db")
+    for number in range(60):
+        ask(holdout, 1700, 0.85, name=str(number))
+    holdout.close()
+    told = holdout.unseal()
+    assert len(told) == 60
+    assert {answer.value for answer in told} == {0.85}
+
+
+def with_more(holdout, n, more):
+    return holdout.top_up(np.arange(n, n + more, dtype=float)[:, None], np.zeros(more, dtype=np.int8))
+
+
+def test_a_sealed_answer_about_earlier_rows_is_unsealed_after_more_were_added(holdout):
+    first = ask(holdout, 425, 0.8512)
+    larger = with_more(holdout, 500, 400)
+    second = ask(larger, 700, 0.78)
+    larger.close()
+    assert [answer.value for answer in larger.unseal()] == [0.85, 700 / 900]
+    assert first.value != second.value
+
+
+@pytest.mark.parametrize("final", [False, True])
+def test_a_certify_after_more_rows_is_no_wider(tmp_path, final):
+    """At an equal rate and without surprise: interim and published."""
+    holdout = holdout_of(3000, tmp_path / "ledger.db")
+    first = ask(holdout, 2550, 0.85, 3000, publish=final)
+    second = ask(with_more(holdout, 3000, 1000), 3400, 0.85, 3000, publish=final)
+    assert second.half_width < (0.027 if final else math.nextafter(first.half_width, 1.0))  # was .041
+
+
+def test_the_report_says_how_questions_are_admitted_and_that_it_is_closed(tmp_path):
+    holdout = holdout_of(500, tmp_path / "ledger.db", tolerance=0.3)
+    assert "admitted by the width that its answer has if the guess holds" in repr(holdout.report())
+    holdout.close()
+    assert "closed: nothing new is answered" in repr(holdout.report())
+    assert holdout_of(500, tmp_path / "exact.db", answers="exact").report().remark == ""
+
+
+@pytest.mark.filterwarnings("ignore:Unsealing:UserWarning")
+@pytest.mark.parametrize("how", ["unseal", "final"])
+def test_no_frame_of_an_error_holds_what_would_have_been_answered(how, tmp_path, monkeypatch):
+    holdout = holdout_of(50_000, tmp_path / "ledger.db")
+    first = ask(holdout, 41_729, 0.8341, 50_000)
+    holdout.ledger.read(lambda state: None)
+    real = type(holdout.ledger).charge
+
+    def broken(self, key, decide):
+        if key is not None and key.startswith(("unsealed", "final")):
+            raise MemoryError("no room")
+        return real(self, key, decide)
+
+    monkeypatch.setattr(type(holdout.ledger), "charge", broken)
+    calls = {
+        "unseal": lambda: holdout.unseal(first),
+        "final": lambda: ask(holdout, 41_729, 0.8341, 50_000, publish=True),
+    }
+    with pytest.raises(MemoryError) as caught:
+        calls[how]()
+    held = held_by_frames(caught.value)
+    assert held
+    assert not any(type(value) is int and value == 41_729 for value in held)

@@ -1,0 +1,88 @@
+"""The ledger in memory: one process, its threads, and nobody else."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_ada import Holdout, ReusableHoldoutCV
+from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
+from tests.support.concurrency.searching import SCORERS, X, Y, rows, search_with
+from tests.support.ledger.fitted_models import Constant
+from tests.support.ledger.ledger_backends import MemoryBackend, fill
+from tests.support.processes import in_a_fork
+
+ROWS = np.arange(200.0).reshape(100, 2)
+LABELS = np.arange(100) % 2
+
+
+@pytest.fixture
+def ledger():
+    backend = MemoryBackend()
+    return fill(backend.open(backend.address()), 2)
+
+
+def test_it_refuses_to_be_pickled_and_says_what_works(ledger):
+    with pytest.raises(LedgerUnavailableError, match=r"ledger='holdout\.db'"):
+        pickle.dumps(ledger)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda ledger: ledger.charge("new", lambda state: {}),
+        lambda ledger: ledger.find("k1"),
+        lambda ledger: ledger.secret(),
+        lambda ledger: list(ledger.records()),
+    ],
+    ids=["charge", "find", "secret", "records"],
+)
+def test_a_forked_child_is_refused_and_the_parent_goes_on(ledger, use):
+    assert in_a_fork(lambda: use(ledger)).startswith("LedgerUnavailableError: A ledger in memory")
+    assert ledger.charge("new", lambda state: {}).seq == 3
+
+
+def test_a_forked_child_cannot_begin_it_again():
+    Holdout(ROWS + 1, LABELS, ledger=":memory:")
+    assert in_a_fork(lambda: Holdout(ROWS + 1, LABELS, ledger=":memory:")).startswith(
+        "LedgerUnavailableError"
+    )
+
+
+def test_a_forked_child_may_have_a_ledger_of_its_own():
+    assert in_a_fork(lambda: Holdout(ROWS + 2, LABELS, ledger=":memory:").n_rows) == "100"
+
+
+def test_other_data_do_not_go_on_paying():
+    Holdout(ROWS + 3, LABELS, ledger=":memory:").certify(Constant(0).fit(ROWS, LABELS), scoring="accuracy")
+    assert Holdout(ROWS + 3, 1 - LABELS, ledger=":memory:").report().asked["certify"] == 0
+
+
+def test_another_split_of_the_data_gets_no_second_budget():
+    data = rows(3, 400)
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]})
+    ReusableHoldoutCV(search, ledger=":memory:").fit(*data)
+    with pytest.raises(LedgerMismatchError, match="fresh budget"):
+        ReusableHoldoutCV(search, ledger=":memory:", holdout=0.5).fit(*data)
+
+
+def test_a_search_in_threads_works_and_one_in_processes_is_refused_with_the_reason():
+    holdout = Holdout(*rows(4, 400), ledger=":memory:")
+    search = search_with(SCORERS["thresholdout"](holdout))
+    with joblib.parallel_config("threading", n_jobs=2):
+        search.fit(X, Y)
+    assert holdout.report().asked["check"] == 7
+    with pytest.raises(Exception, match="pickle") as caught, joblib.parallel_config("loky", n_jobs=2):
+        search_with(SCORERS["thresholdout"](holdout), leaves=range(20, 30)).fit(X, Y)
+    assert "cannot leave its process" in str(caught.value.__cause__)
+    assert holdout.report().asked["check"] == 7
+
+
+@pytest.mark.parametrize("address", ["mysql://u:secret@host/db", "sqlite:///x.db", 5, b"path"])
+def test_what_is_no_address_is_refused_without_being_repeated(address):
+    with pytest.raises(ValueError, match="'ledger' parameter of Holdout must be a path") as caught:
+        Holdout(ROWS, LABELS, ledger=address)
+    assert "secret" not in str(caught.value)

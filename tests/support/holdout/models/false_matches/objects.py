@@ -1,0 +1,221 @@
+"""Cases of objects, code and memory of this process."""
+
+import abc
+import builtins
+import ctypes
+import functools
+import importlib
+import itertools
+import os
+import sys
+import types
+import weakref
+
+import numpy as np
+import scipy.special
+from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.support.holdout.models.false_matches.models_of_false_matches import (
+    BOTH,
+    CASES,
+    Signed,
+    X,
+    after,
+    by,
+    case,
+    having,
+    imported_from,
+    model_of,
+    saying,
+)  # fmt: skip
+
+NUMBER, LIST, POINTER = ctypes.c_int(1), [1], ctypes.c_void_p(0)
+KIND = ctypes.CFUNCTYPE(ctypes.c_int)
+FUNCTIONS = {sign: KIND(lambda sign=sign: sign) for sign in BOTH}
+
+
+def turn_pointer(sign, *_):
+    POINTER.value = ctypes.cast(FUNCTIONS[sign], ctypes.c_void_p).value
+
+
+def set_environment(sign, folder, monkeypatch):
+    module = types.ModuleType("settings_of_a_user")
+    module.__getattr__ = lambda name: int(os.environ["SIGN"])
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setenv("SIGN", str(sign))
+
+
+def lying(sign):
+    body = "def __reduce_ex__(self, protocol): return (Signed, ())\n"
+    body += "def __deepcopy__(self, memo): return self\ndef sign(self): return self.sign_"
+    model = model_of(body)[0]
+    model.sign_ = sign
+    return model
+
+
+ELSEWHERE = "def __getattr__(self, name):\n    if name != 'factor': raise AttributeError(name)\n"
+ELSEWHERE += "    return globals()['registry'][name]\ndef sign(self): return self.factor"
+CASES |= {
+    "a patched function of numpy": after(
+        "np.trapezoid([1, 1])",
+        lambda sign, _, patch: patch.setattr(np, "trapezoid", lambda values: sign),
+        np=np,
+    ),
+    "a patched function of scipy": after(
+        "special.softmax([1])",
+        lambda sign, _, patch: patch.setattr(scipy.special, "softmax", lambda values: sign),
+        special=scipy.special,
+    ),
+    "a module with attributes computed when read": after(
+        "__import__('settings_of_a_user').anything", set_environment
+    ),
+    "a buffer of c": after(
+        f"ctypes.c_int.from_address({ctypes.addressof(NUMBER)}).value",
+        lambda sign, *_: setattr(NUMBER, "value", sign),
+        ctypes=ctypes,
+    ),
+    "a function behind a pointer": after(
+        f"ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.c_void_p.from_address({ctypes.addressof(POINTER)}).value)()",
+        turn_pointer,
+        ctypes=ctypes,
+    ),
+    "an object found by its id": after(
+        f"ctypes.cast({id(LIST)}, ctypes.py_object).value[0]",
+        lambda sign, *_: LIST.__setitem__(0, sign),
+        ctypes=ctypes,
+    ),
+    "attributes found elsewhere": by(lambda sign: model_of(ELSEWHERE, registry={"factor": sign})[0]),
+    "a pickle that lies": by(lying),
+    "a generator of the notebook": by(
+        lambda sign: saying("next(globals()['numbers'])", numbers=(sign for _ in itertools.count()))[0]
+    ),
+    "a generator in the model": having("next(self.numbers_)", numbers_=itertools.repeat),
+    "a name put into builtins": after(
+        "sign_of_a_user",
+        lambda sign, _, patch: patch.setattr(builtins, "sign_of_a_user", sign, raising=False),
+    ),
+}  # fmt: skip
+
+
+@case
+def a_closure_over_a_list(tmp_path, monkeypatch):
+    held = [1]
+    model = saying("self.function_()")[0]
+    model.function_ = lambda: held[0]
+    for sign in BOTH:
+        held[0] = sign
+        yield model, sign
+
+
+@case
+def a_default_argument_changed_in_place(tmp_path, monkeypatch):
+    model = model_of("def sign(self, held=[1]): return held[0]")[0]
+    for sign in BOTH:
+        type(model).sign.__defaults__[0][0] = sign
+        yield model, sign
+
+
+@case
+def an_attribute_of_a_class(tmp_path, monkeypatch):
+    model = model_of("factor = 1\ndef sign(self): return self.factor")[0]
+    for sign in BOTH:
+        type(model).factor = sign
+        yield model, sign
+
+
+@case
+def a_patched_mixin_of_sklearn(tmp_path, monkeypatch):
+    original = LinearClassifierMixin.decision_function
+    for sign in BOTH:
+        monkeypatch.setattr(
+            LinearClassifierMixin, "decision_function", lambda self, X, sign=sign: sign * original(self, X)
+        )
+        yield LogisticRegression().fit(X, X[:, 0] > 0), sign
+
+
+@case
+def a_module_edited_and_reloaded(tmp_path, monkeypatch):
+    with imported_from(tmp_path, "helpers_of_a_user", "def sign(): return 1") as helpers:
+        text = "def sign(self):\n    import helpers_of_a_user as helpers\n    return helpers.sign()"
+        for sign in BOTH:
+            (tmp_path / "helpers_of_a_user.py").write_text(f"def sign(): return {sign:+}")
+            importlib.reload(helpers)
+            yield model_of(text)[0], sign
+
+
+@case
+def a_module_changed_in_memory_after_it_was_imported(tmp_path, monkeypatch):
+    text = "def sign(self):\n    import helpers_of_a_user as helpers\n    return helpers.factor"
+    with imported_from(tmp_path, "helpers_of_a_user", "factor = 1") as helpers:
+        for sign in BOTH:
+            helpers.factor = sign
+            yield model_of(text)[0], sign
+
+
+class Held:
+    """Something that a weak reference can refer to."""
+
+
+@case
+def a_weak_reference(tmp_path, monkeypatch):
+    held, model = Held(), saying("self.reference_().sign")[0]
+    model.reference_ = weakref.ref(held)
+    for sign in BOTH:
+        held.sign = sign
+        yield model, sign
+
+
+@case
+def a_metaclass(tmp_path, monkeypatch):
+    class Elsewhere(abc.ABCMeta):
+        @property
+        def factor(cls):
+            return int(os.environ["SIGN"])
+
+    for sign in BOTH:
+        monkeypatch.setenv("SIGN", str(sign))
+        yield Elsewhere("Model", (Signed,), {"sign": lambda self: type(self).factor})().fit(), sign
+
+
+@case
+def a_descriptor(tmp_path, monkeypatch):
+    class Elsewhere:
+        def __get__(self, obj, owner=None):
+            return vars(sys)["sign_of_a_user"]
+
+    for sign in BOTH:
+        monkeypatch.setattr(sys, "sign_of_a_user", sign, raising=False)
+        yield model_of("factor = held\ndef sign(self): return self.factor", held=Elsewhere())[0], sign
+
+
+@case
+def a_tree_edited_in_place(tmp_path, monkeypatch):
+    model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, X[:, 0] > 0)
+    yield model, 1
+    model.tree_.value[:] = 1 - model.tree_.value
+    yield model, -1
+
+
+@case
+def a_class_registered_later(tmp_path, monkeypatch):
+    class Marker(abc.ABC):  # noqa: B024 - what is registered with it counts
+        pass
+
+    model = saying("-1 if isinstance(1, Marker) else 1", Marker=Marker)[0]
+    yield model, 1
+    Marker.register(int)
+    yield model, -1
+
+
+@case
+def a_function_registered_later(tmp_path, monkeypatch):
+    @functools.singledispatch
+    def sign(value):
+        return 1
+
+    model = saying("function(1)", function=sign)[0]
+    yield model, 1
+    sign.register(int, lambda value: -1)
+    yield model, -1
