@@ -96,7 +96,7 @@ def _certificate(holdout: SimulatedHoldout, purpose: str, guess: Guess) -> float
     symbols = (Symbol(question.stream, question.cells.index(0.85), question.scale),)
 
     def read(state: Any) -> Any:
-        share = certified(state, question, state.stake(purpose))
+        share = certified(state, question, state.allowance(purpose))
         event, remembered = question.release(symbols, share, Draw(b"", ""))
         return question.outcome(event, share, remembered, None)
 

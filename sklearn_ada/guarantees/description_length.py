@@ -28,7 +28,7 @@ question do, and their `intersection`. The same is true of several intervals by 
 an asking and that of a later final: each has its own delta, which are never added.
 
 *Stakes* divide one failure probability among the questions. They need only sum to at most 1 along every path,
-and a stake may depend on all that was answered before. Parameters and functions call them ``weight``.
+and a stake may depend on all that was answered before. Public functions have it as the parameter ``weight``.
 
 *One purse*, without a horizon (`Purse`). A purse begins with 1, and whatever is asked takes a fraction, fixed
 before its answer, of what is left: then no order of questions, rounds and published values can take more than
@@ -539,9 +539,9 @@ class Purse:
         ----------
         share : float
         """
-        weight = min(self.left * share, self.left)
-        left = 0.0 if weight == self.left else max(_below(self.left - weight), 0.0)
-        return weight, type(self)(left, self.taken + 1)
+        stake = min(self.left * share, self.left)
+        left = 0.0 if stake == self.left else max(_below(self.left - stake), 0.0)
+        return stake, type(self)(left, self.taken + 1)
 
 
 def _unspent(j: int) -> float:

@@ -33,8 +33,10 @@ cell
     An interval of values, ``2 * half_cell`` wide, that have one answer. Cell 0 is centred at the guess, so
     "the guess holds" is symbol 0 and costs little. Another cell is a *surprise* and costs several nats.
 stake
-    The part of the failure probability ``1 - confidence_level`` that one question may use
-    (`terms.policy.Stake`).
+    The part pi of the purse that a question takes.
+allowance
+    What one question may use of the failure probability ``1 - confidence_level``: less than its stake, by
+    what was revealed before (`terms.policy.Allowance`).
 confirmation
     A question that is asked again is found by digests, which only propose that it is the same. The model
     predicts the holdout once more, and whether its outputs are those recorded is a symbol with a price

@@ -1,7 +1,7 @@
 """One question from asking to answer: find it, or admit it, look at the holdout, charge it, answer.
 
 `put_question` asks the ledger whether the question is on record (`Proposal`); earlier records alone
-decide whether a new one is admitted, and with which stake (`_admitted`): a
+decide whether a new one is admitted, and with which allowance (`_admitted`): a
 refusal that depended on the answer would reveal something about it, for nothing. So a question is refused if
 its interval could be wider than the tolerance, its mechanism or its holdout answers no more, or nothing is
 left that could certify it. Then the model predicts the holdout, and what was seen becomes a record, or the
@@ -94,7 +94,7 @@ from sklearn_ada.questions.question import Draw, Question
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
-from sklearn_ada.terms.policy import Stake
+from sklearn_ada.terms.policy import Allowance
 
 Decide = Callable[[str, str, State], LedgerRecord]
 """From the key of a version, the summary that its record keeps, and the state, to that record."""
@@ -162,16 +162,16 @@ def _recorded(session: Session, framed: Framed, looked: list[Any] | None) -> Rec
             )  # fmt: skip
 
             def decide(version: str, summary: str, state: State) -> AnswerRecord:
-                # The second version under a key has no stake of a declared model: the digest is of two.
+                # The second version under a key has no allowance of a declared model: the digest is of two.
                 own = framed if version == proposal.key else replace(framed, member="")
                 if own is framed and admission is not None and admission[:2] == (state, state.applied):
-                    stake = admission[2]  # earlier records alone decide, and there are no others
+                    allowance = admission[2]  # earlier records alone decide, and there are no others
                 else:
-                    stake = _admitted(session, own, state)
+                    allowance = _admitted(session, own, state)
                 draw = Draw(secret, version, state.memories.get(question.memory_name, {}))
                 in_order = begun == state.account.nats  # nothing was recorded since the question was fixed
                 answer = functools.partial(
-                    _answer_record, session, own, state, stake, draw, summary, in_order
+                    _answer_record, session, own, state, allowance, draw, summary, in_order
                 )
                 try:
                     return answer(observation.seen)
@@ -192,7 +192,7 @@ def _answer_record(
     session: Session,
     framed: Framed,
     state: State,
-    stake: Stake,
+    allowance: Allowance,
     draw: Draw,
     summary: str,
     in_order: bool,
@@ -204,9 +204,11 @@ def _answer_record(
     the question was fixed.
     """
     question, in_round = framed.question, state.open_round(framed.asked.round_name)
-    event, memory = question.release(seen, stake, draw)
+    event, memory = question.release(seen, allowance, draw)
     by_transcript = question.statistic is not None and in_order and state.is_alone(in_round)
-    outcome = question.outcome(event, stake, memory, transcript_of(state, event) if by_transcript else None)
+    outcome = question.outcome(
+        event, allowance, memory, transcript_of(state, event) if by_transcript else None
+    )
     about: dict[str, Any] = {"subject": framed.subject, "round_name": in_round, "outputs": summary}
     about |= {"outcome": outcome, "memory_name": question.memory_name, "memory": memory}
     about["given_rows"] = framed.asked.subject.is_given
@@ -217,9 +219,9 @@ def _answer_record(
         kind, nats = SealedRecord, state.account.nats + state.account.price(event)
         sealed = session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None
         # Published next it would take nothing more, at the value that the guess suggests.
-        published = final_half_width(state, question.statistic, stake.purse or state.purse, nats)
+        published = final_half_width(state, question.statistic, allowance.purse or state.purse, nats)
         about |= {"sealed": sealed, "population": question.exact.target, "published": published}
-    record = kind.of(state, event, stake, question.private_release({}), **about, **framed.entry)
+    record = kind.of(state, event, allowance, question.private_release({}), **about, **framed.entry)
     canonical_json(record.to_dict())
     return record
 
@@ -374,7 +376,7 @@ def is_asked_anew(session: Session, models: Sequence[Any], outputs: str = "") ->
 # What a question may spend.
 
 
-def _admitted(session: Session, framed: Framed, state: State) -> Stake:
+def _admitted(session: Session, framed: Framed, state: State) -> Allowance:
     """Return what a question may spend of the failure probability; RefusedError if it is not admitted."""
     question, publish = framed.question, framed.asked.publish
     memory = state.memories.get(question.memory_name, {})
@@ -383,45 +385,45 @@ def _admitted(session: Session, framed: Framed, state: State) -> Stake:
         raise RefusedError(exhausted)
     is_sealed, in_round = question.statistic is not None, state.open_round(framed.asked.round_name)
     final = publish and not is_sealed
-    stake = state.stake(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
+    allowance = state.allowance(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
     if question.may_be_declared:
-        stake = state.declared(framed.member, stake)
-    stake = certified(state, question, stake)
+        allowance = state.declared(framed.member, allowance)
+    allowance = certified(state, question, allowance)
     admits_all = publish or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
-    if not admits_all and not state.admits(*foreseen_half_width(state, question, stake)):
+    if not admits_all and not state.admits(*foreseen_half_width(state, question, allowance)):
         kept = "certify the model that is kept, " if question.purpose == "check" else ""
         raise RefusedError(
             f"the next {question.purpose} could be less precise than the tolerance of "
             f"{state.policy.tolerance:g}; {kept}add fresh rows (top_up; plan_holdout says how many), or "
             "take rows that nobody has asked about"
         )
-    return stake
+    return allowance
 
 
-def certified(state: State, question: Question, stake: Stake, count: int = 1) -> Stake:
-    """Return the stake with the routes that certify ``count`` such answers.
+def certified(state: State, question: Question, allowance: Allowance, count: int = 1) -> Allowance:
+    """Return the allowance with the routes that certify ``count`` such answers.
 
     Raises
     ------
     RefusedError
         If no route does, or nothing is left of the purse.
     """
-    if stake.ln_delta == -math.inf and question.statistic is None:
+    if allowance.ln_delta == -math.inf and question.statistic is None:
         raise RefusedError(
             "nothing is left of the weights of this holdout, which sum to 1, so an exact answer would "
             "certify nothing; cells of counts still certify, by what was released so far: use certify"
         )
     memory = state.memories.get(question.memory_name, {})
-    return state.certified(question.private_release(memory), stake, count)
+    return state.certified(question.private_release(memory), allowance, count)
 
 
-def foreseen_half_width(state: State, question: Question, stake: Stake) -> tuple[float, float]:
+def foreseen_half_width(state: State, question: Question, allowance: Allowance) -> tuple[float, float]:
     """Return the half-width that decides on admission, and the width of the metric's range.
 
     Of a sealed question that of the answer if its guess holds, as a surprise is wider and may not decide; of
     others the worst there can be.
     """
-    return question.foreseen_half_width(stake, lambda event: transcript_of(state, event, stake.nats))
+    return question.foreseen_half_width(allowance, lambda event: transcript_of(state, event, allowance.nats))
 
 
 # What an answer is worth.
@@ -439,7 +441,7 @@ def final_half_width(state: State, statistic: LossCount, purse: Purse | None, na
     ``purse`` and ``nats`` are what is left then and what was revealed.
     """
     assert purse is not None
-    ln_delta = state.ln_of_part(purse.final()[0], nats)
+    ln_delta = state.ln_of_stake(purse.final()[0], nats)
     low, high = statistic.fixed_interval(statistic.expected, statistic.expected, ln_delta)
     return (high - low) / 2.0
 
@@ -462,8 +464,8 @@ def too_few_rows(session: Session, question: Question) -> str:
         return ""
 
     def foreseen(state: State) -> float:
-        stake = state.stake(question.purpose, at_once=question.at_once)
-        return foreseen_half_width(state, question, stake)[0]
+        allowance = state.allowance(question.purpose, at_once=question.at_once)
+        return foreseen_half_width(state, question, allowance)[0]
 
     if session.ledger.read(foreseen) < _ALL_QUANTILES:
         return ""

@@ -7,9 +7,9 @@ page to read and print is one file without scripts and links. All that stands in
 name may be anything: every text is escaped.
 
 **Verifying** (`ledger verify FILE --certificate`) makes it again from the records, and computes every
-interval anew. An interval follows from what was released, the question's record and its stake, the part of
-the failure probability that it may use; the stake follows from the records before it. So whoever has the
-ledger can compute it again, without rows and models, wherever the number of rows is all that the interval
+interval anew. An interval follows from what was released, the question's record and its allowance, the part
+of the failure probability that it may use; the allowance follows from the records before it. So whoever has
+the ledger can compute it again, without rows and models, wherever the number of rows is all that the interval
 takes of the data. The size of a ROC AUC or of a per-class mean depends on the class counts, and that of
 weighted or grouped rows on the weights, which no ledger holds; noise and medians are drawn. Those answers are
 compared with their records, which the hash chain protects, and counted apart, as are those of mechanisms that
@@ -58,7 +58,7 @@ from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
 from sklearn_ada.questions.loss_count import LossCount
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.terms.policy import Genesis, Stake, as_given
+from sklearn_ada.terms.policy import Allowance, Genesis, as_given
 
 FORMAT = "sklearn_ada certificate 1"
 """What a certificate of this kind begins with. Meanings never change."""
@@ -436,7 +436,7 @@ def _of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
     before, ln_delta = read_record(prefix.records[read.number].body), read.ln_delta
     assert isinstance(before, ValueRecord)
     if read.is_final:
-        ln_delta = state.ln_of_part(read.stake or 0.0, state.account.nats)
+        ln_delta = state.ln_of_stake(read.stake or 0.0, state.account.nats)
         _check_ln_delta(ln_delta, read.ln_delta)
     if not isinstance(read.event, CountRelease):
         return intersection(_of_coded(prefix, state, before, ln_delta), [before.outcome.interval])
@@ -480,7 +480,7 @@ def _of_coded(prefix: Prefix, state: State, read: ValueRecord, ln_delta: float) 
         Cells(mechanism["centre"], mechanism["half_cell"]), "lattice" if name == "certify" else "cells",
         mechanism["scale"], size, "", variance,
     )  # fmt: skip
-    return question.read(read.event, Stake(ln_delta, 0.0), {}).interval
+    return question.read(read.event, Allowance(ln_delta, 0.0), {}).interval
 
 
 def _ln_delta(state: State, read: AnswerRecord) -> float:
@@ -489,9 +489,9 @@ def _ln_delta(state: State, read: AnswerRecord) -> float:
         return read.ln_delta  # that of its declaration, where this is larger
     name = state.open_round(read.round_name)
     if state.purse is not None and name is None:
-        ln_delta = state.ln_of_part(read.stake or 0.0, state.account.nats)
+        ln_delta = state.ln_of_stake(read.stake or 0.0, state.account.nats)
     else:
-        ln_delta = state.stake(read.purpose, round_name=name).ln_delta
+        ln_delta = state.allowance(read.purpose, round_name=name).ln_delta
     _check_ln_delta(ln_delta, read.ln_delta)
     return ln_delta
 

@@ -6,7 +6,7 @@ goes on counting.
 Theorem. Let the records of a holdout be the first n of an endless sequence of independent draws, and let a
 conversation, whenever it likes, raise n: when and by how much may depend on every answer so far, which
 records come next may not. Let each question speak of the first n records, n as it is when the question is
-asked. If no top-up resets the nats L and the weights pi, then with probability at least ``1 - beta``, for all
+asked. If no top-up resets the nats L and the stakes pi, then with probability at least ``1 - beta``, for all
 questions before and after every top-up at once, the fixed-question interval at
 ``delta = beta * pi * exp(-L)`` holds.
 
@@ -50,7 +50,7 @@ Changes of rows are refused, as top-ups are, where the guarantee is for one set 
 budget, or with class counts that were paid for; and rows are neither added nor missing with groups or
 weights.
 
-A question after a change is a new one. It has a weight of its own, 1 / (j (j + 1)) for the j-th where no
+A question after a change is a new one. It has a stake of its own, 1 / (j (j + 1)) for the j-th where no
 number of questions is expected, and pays for all that was revealed before.
 
 With fresh rows alone one can make a new holdout instead, with a ledger of its own and L = 0. Its intervals

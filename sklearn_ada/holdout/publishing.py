@@ -47,7 +47,7 @@ from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.questions.loss_count import LossCount
 from sklearn_ada.questions.question import Guess, Outcome, Question
 from sklearn_ada.questions.sealed import as_recorded
-from sklearn_ada.terms.policy import Asker, Genesis, Stake
+from sklearn_ada.terms.policy import Allowance, Asker, Genesis
 from sklearn_ada.terms.seal_key import check_private_key, opened_with, sealed_context, shown
 
 _OWNER = "Holdout.unseal"
@@ -221,18 +221,18 @@ class Sealed:
         return point
 
     def record(
-        self, state: State, point: int, stamp: dict[str, Any], stake: Stake | None, *, is_public: bool
+        self, state: State, point: int, stamp: dict[str, Any], allowance: Allowance | None, *, is_public: bool
     ) -> UnsealedRecord:
         """Return the record of telling it now: at the level of the asking and, in a final, at its own."""
         statistic, before = self.statistic, self.read.outcome
         event = CountRelease((statistic.symbol_within(point, (point, point) if is_public else self.cell),))
         own = statistic.fixed_interval(point, point, self.read.ln_delta)
-        fixed = own if stake is None else statistic.fixed_interval(point, point, stake.ln_delta)
+        fixed = own if allowance is None else statistic.fixed_interval(point, point, allowance.ln_delta)
         interval = intersection(fixed, [own, before.interval])
         vacuous, target = interval[0] <= 0.0 and interval[1] >= 1.0, self.read.population
         outcome = Outcome(point / statistic.n, interval, "exact", before.theorem, target, vacuous)
         made = {"number": self.number, "outcome": outcome, **stamp}
-        return UnsealedRecord.of(state, self.read, event, stake, **made)
+        return UnsealedRecord.of(state, self.read, event, allowance, **made)
 
 
 def _unsealed(sealed: Sealed, asker: Asker, private: Any) -> Record:
@@ -262,21 +262,21 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
         outgrown = state.outgrown(session.fingerprint)
         if outgrown is not None:
             raise RefusedError(outgrown)
-        stake = state.stake("certify", final=True)
-        if stake.ln_delta == -math.inf:
+        allowance = state.allowance("certify", final=True)
+        if allowance.ln_delta == -math.inf:
             raise RefusedError(
                 "nothing is left of the weights of this holdout, which sum to 1: other values were published "
                 "before. What is left: cells, which certify by what was released so far (certify), and "
                 "unsealing, at the level of the asking"
             )
         if sealed is not None:
-            return sealed.record(state, point, stamp, stake, is_public=is_public)
+            return sealed.record(state, point, stamp, allowance, is_public=is_public)
         # A released value certifies the stake of a final, too; the symbol is the only one there can be.
-        before, now = read.outcome, question.read(read.event, stake, read.memory)
+        before, now = read.outcome, question.read(read.event, allowance, read.memory)
         interval = intersection(now.interval, [before.interval])
         outcome = replace(before, interval=interval, levels=now.levels)
         event = CodedRelease((Symbol("index", 0, 1.0),))
-        return UnsealedRecord.of(state, read, event, stake, number=number, outcome=outcome, **stamp)
+        return UnsealedRecord.of(state, read, event, allowance, number=number, outcome=outcome, **stamp)
 
     return session.charge(f"{FINAL_PREFIX}{number}", decide)
 

@@ -37,7 +37,7 @@ from sklearn_ada.holdout.state import KINDS, LedgerRecord, State, finite, ln_del
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record
 from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.questions.question import Outcome, finite_or_none
-from sklearn_ada.terms.policy import Genesis, Stake
+from sklearn_ada.terms.policy import Allowance, Genesis
 from sklearn_ada.terms.privacy_account import PrivateRelease, epsilon_or_none, rho_or_none
 from sklearn_ada.terms.row_tables import CHANGES, LABELS_DIFFER, LABELS_HOLD, Change, Table, packed, unpacked
 
@@ -240,8 +240,8 @@ class ValueRecord(MechanismRecord):
     purse : list or None, default=None
         What was left of it, and how many questions have taken from it.
     declared, unconfirmed : bool, default=False
-        Whether its stake is that of a declared model; whether the answer is returned again to whatever model
-        has the same digest.
+        Whether its allowance is that of a declared model; whether the answer is returned again to whatever
+        model has the same digest.
     assumed : list of str, default=[]
         What it rests on because of changes of the rows.
     model : str or None, default=None
@@ -328,7 +328,7 @@ class AnswerRecord(ValueRecord):
 
     @classmethod
     def of(
-        cls, state: State, event: Event, stake: Stake, release: PrivateRelease | None, **others: Any
+        cls, state: State, event: Event, allowance: Allowance, release: PrivateRelease | None, **others: Any
     ) -> Self:
         """Return the record of an answer that is given now.
 
@@ -337,19 +337,19 @@ class AnswerRecord(ValueRecord):
         state : State
         event : Event
             What was released.
-        stake : Stake
+        allowance : Allowance
             What the question may spend of the failure probability.
         release : PrivateRelease or None
             What it could cost of the privacy budget at most; None if there is no privacy in it.
         **others
             Its other fields.
         """
-        taken = stake.taken() if others["round_name"] is None else {}
+        taken = allowance.taken() if others["round_name"] is None else {}
         return cls(
             **_released(state, event, release),
             **taken,
-            ln_delta=ln_delta if math.isfinite(ln_delta := stake.ln_certified) else -math.inf,
-            nats=stake.nats,
+            ln_delta=ln_delta if math.isfinite(ln_delta := allowance.ln_certified) else -math.inf,
+            nats=allowance.nats,
             assumed=tuple(state.assumed),
             **others,
         )
@@ -388,7 +388,7 @@ class SealedRecord(AnswerRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class UnsealedRecord(ValueRecord):
-    """A sealed value that is released: at the stake of its asking, or as a final.
+    """A sealed value that is released: at the level of its asking, or as a final.
 
     Parameters
     ----------
@@ -405,7 +405,7 @@ class UnsealedRecord(ValueRecord):
 
     @classmethod
     def of(
-        cls, state: State, sealed: ValueRecord, event: Event, stake: Stake | None, **others: Any
+        cls, state: State, sealed: ValueRecord, event: Event, allowance: Allowance | None, **others: Any
     ) -> UnsealedRecord:
         """Return the record of telling it now.
 
@@ -415,15 +415,15 @@ class UnsealedRecord(ValueRecord):
         sealed : ValueRecord
             The record that holds it.
         event : Event
-        stake : Stake or None
+        allowance : Allowance or None
             Of a final; None: that of the asking.
         **others
             Its other fields: number and outcome, and who asks for it.
         """
         same = ("metric", "mechanism", "guess", "purpose", "declared", "given_rows", "assumed", "model")
-        own = stake or Stake(sealed.ln_delta, sealed.nats)
+        own = allowance or Allowance(sealed.ln_delta, sealed.nats)
         return cls(
-            is_final=stake is not None,
+            is_final=allowance is not None,
             ln_delta=own.ln_delta,
             nats=own.nats,
             **own.taken(),
@@ -690,16 +690,16 @@ class RoundRecord(LedgerRecord):
     at_once: bool | None = None
 
     @classmethod
-    def of(cls, stake: Stake, *, at_once: bool, **others: Any) -> RoundRecord:
+    def of(cls, allowance: Allowance, *, at_once: bool, **others: Any) -> RoundRecord:
         """Return the record of a round that is opened now; ``others`` are its other fields."""
-        taken = {} if stake.purse is None else {**stake.taken(), "at_once": at_once}
-        return cls(ln_delta=stake.ln_delta, nats=stake.nats, **taken, **others)
+        taken = {} if allowance.purse is None else {**allowance.taken(), "at_once": at_once}
+        return cls(ln_delta=allowance.ln_delta, nats=allowance.nats, **taken, **others)
 
     def apply(self, state: State) -> None:
-        """Count its questions, and keep their stake."""
-        stake = Stake(self.ln_delta, self.nats)
+        """Count its questions, and keep what each may spend."""
+        allowance = Allowance(self.ln_delta, self.nats)
         state.take(self.stake, self.purse, size=self.size)
-        state.begin_round(self.name, self.purpose, self.size, stake, bool(self.at_once))
+        state.begin_round(self.name, self.purpose, self.size, allowance, bool(self.at_once))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,7 +40,7 @@ from sklearn_ada.holdout.records import (
     from_last_checkpoint,
     read_record,
 )
-from sklearn_ada.holdout.rounds import MANY, admitted_one_by_one, stake_ahead
+from sklearn_ada.holdout.rounds import MANY, admitted_one_by_one, allowance_ahead
 from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
@@ -145,7 +145,7 @@ def _of_searches(state: State, probe: Question, worst: Question) -> list[Forecas
         return [_forecast(state, probe, probe, worst, after) for after in _AHEAD]
     first = _forecast(state, probe.exact, probe.exact, worst.exact, 0)
     later = copy.deepcopy(state)
-    event = CodedRelease(probe.exact.expected_symbols(state.stake("certify", at_once=True)))
+    event = CodedRelease(probe.exact.expected_symbols(state.allowance("certify", at_once=True)))
     later.account.record(event)
     later.asked["certify"] += 1
     assert later.purse is not None
@@ -229,17 +229,19 @@ def _forecast(
     state: State, before: Question, probe: Question, worst: Question, after: int, named: int | None = None
 ) -> Forecast:
     """Return the forecast of a question that comes ``after`` so many like ``before``; named as ``named``."""
-    stake = stake_ahead(state, before, after, purpose=probe.purpose)
+    allowance = allowance_ahead(state, before, after, purpose=probe.purpose)
     named = after if named is None else named
     try:
-        stake = certified(state, probe, stake, after + 1)
+        allowance = certified(state, probe, allowance, after + 1)
     except RefusedError:
         return Forecast(named, probe.purpose, 0.5, 0.5, False)
-    bound, width = foreseen_half_width(state, worst, stake)
+    bound, width = foreseen_half_width(state, worst, allowance)
     if probe.statistic is not None:
-        half, _ = foreseen_half_width(state, probe, stake)
+        half, _ = foreseen_half_width(state, probe, allowance)
     else:
-        low, high = probe.outcome(CodedRelease(probe.expected_symbols(stake)), stake, {}, None).interval
+        low, high = probe.outcome(
+            CodedRelease(probe.expected_symbols(allowance)), allowance, {}, None
+        ).interval
         half = (high - low) / 2.0
     return Forecast(named, probe.purpose, half, bound, state.admits(bound, width))
 

@@ -26,10 +26,10 @@ What it rests on: a declared model is found again by its digest alone, and a dig
 that predictions depend on (weights in a file, say). Here the holdout cannot confirm it, as it does when a
 question is asked again (`asking.Proposal`): nothing was asked yet when the model was declared, so
 there is nothing to compare with, and what a model says on the holdout may decide neither whether its question
-is admitted nor how wide the interval is. So every answer with the stake of a declared model names this
+is admitted nor how wide the interval is. So every answer with the allowance of a declared model names this
 assumption in its certificate; and if one question under the digest turns out to be of two models, the second
-has no such stake. Refusing the stake to models with code of the user's own would not make the assumption
-needless, as code of a library can be patched, and would take the stake from models that keep to it.
+has no such allowance. Refusing it to models with code of the user's own would not make the assumption
+needless, as code of a library can be patched, and would take it from models that keep to it.
 
 Each model has two fixed questions, which share its delta: the mean, and (where the variance is released too)
 the mean given the variance. A ratio's interval also depends on its guess, which need not have been fixed by
@@ -61,7 +61,7 @@ from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.models import Subject, metric_identity, subject_key
-from sklearn_ada.terms.policy import Stake
+from sklearn_ada.terms.policy import Allowance
 
 MANY = 10**9
 """Questions are counted no further."""
@@ -132,10 +132,10 @@ def open_round(
         session.check_not_outgrown(state)
         at_once = sealed is None or (may_be_first and not state.has_certified)
         probe: Question = exact if sealed is None or at_once else sealed
-        stake = state.stake(purpose, size, at_once=probe.at_once).among(alternatives)
-        if stake.ln_delta == -math.inf:  # no tolerance is to blame
+        allowance = state.allowance(purpose, size, at_once=probe.at_once).among(alternatives)
+        if allowance.ln_delta == -math.inf:  # no tolerance is to blame
             try:
-                certified(state, probe, stake)
+                certified(state, probe, allowance)
             except RefusedError as refused:
                 raise BudgetExhaustedError(f"{counted(size, purpose)} planned, but {refused}.") from None
         most = admitted_at_once(state, probe, size, alternatives)
@@ -143,9 +143,9 @@ def open_round(
             raise BudgetExhaustedError(
                 f"{counted(size, purpose)} planned, and within {state.policy.limits} the holdout can answer "
                 f"{most} of them: {size - most} too many. Nothing was asked. "
-                f"{_how_wide(state, probe, stake, size)}{_MENDS[size == 1]}{_begun_for_nothing(state)}"
+                f"{_how_wide(state, probe, allowance, size)}{_MENDS[size == 1]}{_begun_for_nothing(state)}"
             )
-        return RoundRecord.of(stake, at_once=at_once, name=key, purpose=purpose, size=size, **stamp)
+        return RoundRecord.of(allowance, at_once=at_once, name=key, purpose=purpose, size=size, **stamp)
 
     if not record:
         session.ledger.find(f"round {key}", otherwise=decide)
@@ -153,10 +153,10 @@ def open_round(
     return key if session.charge(f"round {key}", decide).fresh else None
 
 
-def _how_wide(state: State, probe: Question, stake: Stake, size: int) -> str:
+def _how_wide(state: State, probe: Question, allowance: Allowance, size: int) -> str:
     """Say how wide an answer could be: the tolerance that would admit it."""
     try:
-        width, _ = foreseen_half_width(state, probe, certified(state, probe, stake, size))
+        width, _ = foreseen_half_width(state, probe, certified(state, probe, allowance, size))
     except RefusedError:
         return ""
     return f"An answer could be as wide as +-{width:.3g}. " if math.isfinite(width) else ""
@@ -271,8 +271,8 @@ def admitted_at_once(state: State, probe: Question, most: int, alternatives: int
     """
 
     def admits(size: int) -> bool:
-        stake = state.stake(probe.purpose, size, at_once=probe.at_once).among(alternatives)
-        return _admits(state, probe, stake, size)
+        allowance = state.allowance(probe.purpose, size, at_once=probe.at_once).among(alternatives)
+        return _admits(state, probe, allowance, size)
 
     return most if admits(most) else largest_integer(admits, most - 1)
 
@@ -281,7 +281,7 @@ def admitted_one_by_one(state: State, probe: Question) -> int:
     """Return how many questions like ``probe`` are admitted in turn if guesses hold."""
 
     def admits(count: int) -> bool:
-        return _admits(state, probe, stake_ahead(state, probe, count - 1), count)
+        return _admits(state, probe, allowance_ahead(state, probe, count - 1), count)
 
     # Stakes fall within the expected questions and again beyond them, and rise in between.
     expected = (state.policy.expected_questions or 0) if probe.purpose == "check" else 0
@@ -290,22 +290,22 @@ def admitted_one_by_one(state: State, probe: Question) -> int:
     return count if count < within else largest_integer(admits, MANY)
 
 
-def stake_ahead(state: State, probe: Question, count: int, purpose: str | None = None) -> Stake:
-    """Return the stake of the question that comes after ``count`` more like ``probe``.
+def allowance_ahead(state: State, probe: Question, count: int, purpose: str | None = None) -> Allowance:
+    """Return the allowance of the question that comes after ``count`` more like ``probe``.
 
-    Their guesses hold. Such a guess is cheap, not free, so the stake counts their nats. ``purpose`` is that
-    of the question, by default the probe's; a question of the other purpose has no smaller stake for them.
+    Their guesses hold. Such a guess is cheap, not free, so the allowance counts their nats. ``purpose`` is
+    that of the question, by default the probe's; a question of the other purpose has no smaller one for them.
     """
     own = purpose in (None, probe.purpose)
     ahead = count if own or state.purse is not None else 0
-    stake = state.stake(purpose or probe.purpose, ahead=ahead, at_once=own and probe.at_once)
-    symbols = probe.expected_symbols(stake)
-    return stake.after(sum(state.account.price_of_repeats(symbol, count) for symbol in symbols))
+    allowance = state.allowance(purpose or probe.purpose, ahead=ahead, at_once=own and probe.at_once)
+    symbols = probe.expected_symbols(allowance)
+    return allowance.after(sum(state.account.price_of_repeats(symbol, count) for symbol in symbols))
 
 
-def _admits(state: State, probe: Question, stake: Stake, count: int) -> bool:
+def _admits(state: State, probe: Question, allowance: Allowance, count: int) -> bool:
     try:
-        return state.admits(*foreseen_half_width(state, probe, certified(state, probe, stake, count)))
+        return state.admits(*foreseen_half_width(state, probe, certified(state, probe, allowance, count)))
     except RefusedError:
         return False
 

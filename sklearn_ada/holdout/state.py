@@ -1,8 +1,8 @@
 """The state that records add up to, and what all kinds have in common.
 
 The state says what was revealed, and what the next question may therefore spend. Nothing but the ledger's
-records is in it. So whether a question is admitted, and with which stake, never
-depends on what the holdout would answer.
+records is in it. So whether a question is admitted, and with which allowance, never depends on what the
+holdout would answer.
 
 A kind of record is a frozen dataclass that says what it does to the state (`LedgerRecord.apply`); all of them
 stand in `sklearn_ada.holdout.records`, which registers them. What is on disk follows from the fields: a field
@@ -27,7 +27,7 @@ from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees.description_length import Purse, class_count_nats, ln_declared
-from sklearn_ada.terms.policy import Genesis, Stake
+from sklearn_ada.terms.policy import Allowance, Genesis
 from sklearn_ada.terms.privacy_account import PrivacyAccount, PrivateRelease
 
 # What a state passes on is checked already.
@@ -62,7 +62,7 @@ class Round:
 
     Attributes
     ----------
-    stake : Stake
+    allowance : Allowance
         Of each of them, with the nats L as they were when the round was opened.
     left : int
         How many of them have not been answered yet.
@@ -72,7 +72,7 @@ class Round:
         Whether its answers are exact, where others are cells.
     """
 
-    stake: Stake
+    allowance: Allowance
     left: int
     size: int = 0
     at_once: bool = False
@@ -208,10 +208,12 @@ class State:
         if limits is not None and limits[0] is not None and limits[1] is not None:
             self._last_value = [value, limits[0], limits[1]]
 
-    def begin_round(self, name: str, purpose: str, size: int, stake: Stake, at_once: bool = False) -> None:
-        """Count the questions of a round at once; each has this stake."""
+    def begin_round(
+        self, name: str, purpose: str, size: int, allowance: Allowance, at_once: bool = False
+    ) -> None:
+        """Count the questions of a round at once; each has this allowance."""
         self.asked[purpose] += size
-        self._rounds[name] = Round(stake, size, 0 if self.purse is None else size, at_once)
+        self._rounds[name] = Round(allowance, size, 0 if self.purse is None else size, at_once)
 
     def end_round(self, name: str) -> None:
         """Close a round; questions that name it later are on their own."""
@@ -255,7 +257,12 @@ class State:
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "last_value": self._last_value,
             "rounds": {
-                n: [finite(r.stake.ln_delta), r.stake.nats, r.left, *([r.size, r.at_once] if r.size else [])]
+                n: [
+                    finite(r.allowance.ln_delta),
+                    r.allowance.nats,
+                    r.left,
+                    *([r.size, r.at_once] if r.size else []),
+                ]
                 for n, r in rounds.items()
             },
             "family": sorted(self._family),
@@ -279,7 +286,7 @@ class State:
             self.privacy.restore(kept["privacy"])
         self._last_value = kept["last_value"]
         self._rounds = {
-            name: Round(Stake(ln_delta_of(kept_ln), nats), left, *size)
+            name: Round(Allowance(ln_delta_of(kept_ln), nats), left, *size)
             for name, (kept_ln, nats, left, *size) in kept["rounds"].items()
         }
         self._family = frozenset(kept["family"])
@@ -346,7 +353,7 @@ class State:
         """Return ``name`` if that round has questions left, else None: the question is on its own."""
         return name if name is not None and name in self._rounds and self._rounds[name].left > 0 else None
 
-    def stake(
+    def allowance(
         self,
         purpose: str,
         size: int = 1,
@@ -355,52 +362,52 @@ class State:
         *,
         at_once: bool = False,
         final: bool = False,
-    ) -> Stake:
+    ) -> Allowance:
         """Return what each of the next ``size`` questions may spend, after ``ahead`` more.
 
         Where there is a purse, ``at_once`` says that an exact answer is given at once, and ``final`` that it
         is one to be published.
         """
         if round_name is not None:
-            return self._rounds[round_name].stake
+            return self._rounds[round_name].allowance
         policy, nats = self.policy, self.account.nats
         if self.purse is not None:
             purse = self.purse.after(ahead)
             at_once = at_once and size == 1 and not ahead and not self.has_certified
-            part, left = purse.final() if final else purse.at_once() if at_once else purse.round(size)
-            return Stake(self.ln_of_part(part, nats), nats, part=part, purse=left)
-        part = round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
+            stake, left = purse.final() if final else purse.at_once() if at_once else purse.round(size)
+            return Allowance(self.ln_of_stake(stake, nats), nats, stake=stake, purse=left)
+        stake = round_weight(purpose, self.asked[purpose] + ahead, size, policy.expected_questions)
         ln_beta = policy.ln_beta + self._ln_undeclared + ln_share(purpose, policy.check_share)
-        return Stake(ln_delta(ln_beta, part, nats), nats)
+        return Allowance(ln_delta(ln_beta, stake, nats), nats)
 
-    def ln_of_part(self, part: float, nats: float) -> float:
-        """Return ln delta of what takes this part of the purse after so many nats."""
-        return ln_delta(self.policy.ln_sealed, part, nats) if part > 0.0 else -math.inf
+    def ln_of_stake(self, stake: float, nats: float) -> float:
+        """Return ln delta of what takes this stake after so many nats."""
+        return ln_delta(self.policy.ln_sealed, stake, nats) if stake > 0.0 else -math.inf
 
-    def declared(self, member: str, stake: Stake) -> Stake:
-        """Return the larger of a stake and that of a declared model.
+    def declared(self, member: str, allowance: Allowance) -> Allowance:
+        """Return the larger of an allowance and that of a declared model.
 
         No later answer makes the second smaller. ``member`` is the key of model and metric; one that was not
-        declared keeps its stake.
+        declared keeps its allowance.
         """
         if member not in self._family:
-            return stake
+            return allowance
         ln_beta = self.policy.ln_beta if self.purse is None else self.policy.ln_sealed
         own = ln_declared(ln_beta, len(self._family)) - self._nats_before_family
-        return replace(stake, ln_delta=max(own, stake.ln_delta))
+        return replace(allowance, ln_delta=max(own, allowance.ln_delta))
 
     def is_declared(self, member: str) -> bool:
         """Return whether a key of model and metric is that of a declared model."""
         return member in self._family
 
-    def certified(self, release: PrivateRelease | None, stake: Stake, count: int = 1) -> Stake:
-        """Return the stake with the routes that certify ``count`` such answers.
+    def certified(self, release: PrivateRelease | None, allowance: Allowance, count: int = 1) -> Allowance:
+        """Return the allowance with the routes that certify ``count`` such answers.
 
         Parameters
         ----------
         release : PrivateRelease or None
             What one of them can cost of the privacy budget at most; None if there is no privacy in it.
-        stake : Stake
+        allowance : Allowance
         count : int, default=1
 
         Raises
@@ -409,16 +416,16 @@ class State:
             If no route certifies them.
         """
         if self.privacy is None:
-            return stake
+            return allowance
         refusal = self.privacy.refusal(release, count)
         if refusal is None and release is not None:
-            transfer = self.privacy.stake(release, stake.ln_noise)
-            return replace(stake, described=self.policy.is_described, transfer=transfer)
+            transfer = self.privacy.allowance(release, allowance.ln_noise)
+            return replace(allowance, described=self.policy.is_described, transfer=transfer)
         if not self.policy.is_described:
             raise RefusedError(
                 f"{refusal}; take rows that nobody has asked about, and for these another route if need be"
             )
-        return stake
+        return allowance
 
     def admits(self, half_width: float, width: float) -> bool:
         """Return whether an answer of this worst half-width is within the tolerance.

@@ -29,7 +29,7 @@ from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
-from sklearn_ada.terms.policy import Policy, Stake
+from sklearn_ada.terms.policy import Allowance, Policy
 
 _wilson_deviation = plain(wilson_deviation)  # of a guess that is checked already
 _COUNT_SCALE = 3.0  # how many buckets a ratio's denominator or a variance is expected to be off
@@ -178,33 +178,33 @@ class CodedQuestion(Question):
             return (symbol, Symbol("count", offset, _COUNT_SCALE))
         return (symbol,)
 
-    def expected_symbols(self, stake: Stake) -> tuple[Symbol, ...]:
+    def expected_symbols(self, allowance: Allowance) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact: number 0 of everything."""
         symbol = Symbol(self.stream, 0, self.scale)
         more = self.rule.size_is_released or self.variance is not None
         return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
 
-    def release(self, seen: tuple[Symbol, ...], stake: Stake, draw: Draw) -> Released:
+    def release(self, seen: tuple[Symbol, ...], allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing these symbols; nothing is drawn and nothing remembered."""
         return CodedRelease(seen), {}
 
-    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
+    def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range.
 
         That of a ratio is taken at the denominator that the guess suggests.
         """
-        ln_delta = stake.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
+        ln_delta = allowance.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
         size = self._size_of(0) if self.rule.size_is_released else self.size
         return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta), self.metric.width
 
-    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
         low, high = self.metric.bounds
         symbols = symbols_of(event)
         index = symbols[0].value
         if isinstance(index, str):
             return Outcome.failed(self.metric.why_failed(index), self.metric.bounds, self.target)
-        interval, theorem = self._interval(symbols, stake.ln_delta)
+        interval, theorem = self._interval(symbols, allowance.ln_delta)
         value = min(max(self.cells.centre(index), low), high)
         verdict = "exact" if self.purpose == "certify" else _CHECKED[index == 0]
         vacuous = interval[0] <= low and interval[1] >= high
@@ -332,14 +332,14 @@ class FilledCheck(RefinedCheck):
             raise bad_parameter("settings", "Holdout.check", expected, FILL, fix)
         return cls(coded, policy.tolerance * coded.metric.width)
 
-    def at_stake(self, stake: Stake) -> CodedQuestion:
-        """Return the check with the cells that it has at this stake.
+    def with_cells_for(self, allowance: Allowance) -> CodedQuestion:
+        """Return the check with the cells that it has at this allowance.
 
         The half cell is rounded down to seven digits, so that it is the same on every machine.
         """
         least = self.metric.width * max(LEAST_CELL, 0.5 / self.coded.size)
         narrowest = replace(self.coded, cells=Cells(self.coded.guess.value, least))
-        half_width, _ = narrowest.half_width_bound(stake)
+        half_width, _ = narrowest.half_width_bound(allowance)
         half_cell = float(f"{(self.room - half_width + least) * (1.0 - 1e-6):.7g}")
         if half_cell <= least:
             return narrowest
@@ -354,19 +354,19 @@ class FilledCheck(RefinedCheck):
         measured, outputs = self.coded.measure(estimator, data)
         return observed(self.metric, measured, outputs, measured.value)
 
-    def release(self, seen: Any, stake: Stake, draw: Draw) -> Released:
+    def release(self, seen: Any, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the cell; nothing is drawn and nothing remembered."""
         is_failure = isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen)
-        return CodedRelease(seen if is_failure else self.at_stake(stake).symbols_of(seen)), {}
+        return CodedRelease(seen if is_failure else self.with_cells_for(allowance).symbols_of(seen)), {}
 
-    def expected_symbols(self, stake: Stake) -> tuple[Symbol, ...]:
+    def expected_symbols(self, allowance: Allowance) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact."""
-        return self.coded.expected_symbols(stake)
+        return self.coded.expected_symbols(allowance)
 
-    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
+    def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
-        return self.at_stake(stake).half_width_bound(stake)
+        return self.with_cells_for(allowance).half_width_bound(allowance)
 
-    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
-        return self.at_stake(stake).read(event, stake, memory)
+        return self.with_cells_for(allowance).read(event, allowance, memory)

@@ -22,7 +22,7 @@ from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import metric_identity
-from sklearn_ada.terms.policy import Policy, Stake
+from sklearn_ada.terms.policy import Allowance, Policy
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class LadderQuestion(RefinedCheck):
         """Return a JSON-ready description of everything that is fixed."""
         return {**self.coded.describe(), "name": "ladder", "step": self.step}
 
-    def release(self, seen: float | Failure, stake: Stake, draw: Draw) -> Released:
+    def release(self, seen: float | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return by how many steps the best loss fell, and the new best."""
         best = draw.memory.get("best")
         stream, scale = (self.stream, self.scale) if best is not None else ("lattice", self._spread)
@@ -97,12 +97,12 @@ class LadderQuestion(RefinedCheck):
         offset = ladder.best - expected if best is None else best - ladder.best
         return CodedRelease((Symbol(stream, offset, scale),)), {"best": ladder.best}
 
-    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
+    def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of an improvement (of anything else only one side is certified)."""
         half, width = self.step * self.metric.width, self.metric.width
-        return self.coded.rule.half_width_bound(half, self.coded.size, stake.ln_delta), width
+        return self.coded.rule.half_width_bound(half, self.coded.size, allowance.ln_delta), width
 
-    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return an interval if the model improves, else only an upper end."""
         (low, high), target = self.metric.bounds, self.coded.target
         symbol = symbols_of(event)[0]
@@ -112,7 +112,7 @@ class LadderQuestion(RefinedCheck):
         reach = self.step * self.metric.width
         improved = symbol.stream == "lattice" or symbol.value > 0
         ends = (best - reach if improved else low, best + reach)
-        interval = self.coded.rule.interval(ends, self.coded.size, stake.ln_delta)
+        interval = self.coded.rule.interval(ends, self.coded.size, allowance.ln_delta)
         return Outcome(
             min(max(best, low), high),
             interval if improved else (low, interval[1]),

@@ -46,8 +46,8 @@ from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import metric_identity
-from sklearn_ada.terms.policy import Policy, Stake
-from sklearn_ada.terms.privacy_account import PrivateRelease, TransferStake
+from sklearn_ada.terms.policy import Allowance, Policy
+from sklearn_ada.terms.privacy_account import PrivateRelease, TransferAllowance
 
 _DEFAULT_HITS = 20
 _DEFAULT_SCALE = 0.02  # of the threshold
@@ -122,38 +122,38 @@ class NoisyQuestion(RefinedCheck):
         """Return the verdict of this symbol, one of `sklearn_ada.answer.VERDICTS`."""
 
     @abstractmethod
-    def allowance(self, ln_noise: float) -> float:
+    def noise_bound(self, ln_noise: float) -> float:
         """Return how far noise may have moved the answer, except with this probability.
 
         The probability is given as its logarithm.
         """
 
-    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
+    def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of the answer and the width of the range."""
-        reach, rule = self.half_cell + self.allowance(stake.ln_noise), self.coded.rule
-        return rule.half_width_bound(reach, self.coded.size, stake.ln_delta - LN_2), self.metric.width
+        reach, rule = self.half_cell + self.noise_bound(allowance.ln_noise), self.coded.rule
+        return rule.half_width_bound(reach, self.coded.size, allowance.ln_delta - LN_2), self.metric.width
 
-    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what description length certifies: half of delta is for sampling, half for noise."""
-        ends = self._widened(event, stake.ln_noise)
+        ends = self._widened(event, allowance.ln_noise)
         if isinstance(ends, Outcome):
             return ends
         rule = self.coded.rule
-        interval = rule.interval(ends, self.coded.size, stake.ln_delta - LN_2)
+        interval = rule.interval(ends, self.coded.size, allowance.ln_delta - LN_2)
         return self._outcome(event, interval, f"{rule.theorem}; tail of the noise")
 
-    def private_half_width(self, transfer: TransferStake) -> float:
+    def private_half_width(self, transfer: TransferAllowance) -> float:
         """Return the worst half-width by the privacy route."""
-        reach = self.allowance(self._ln_tail(transfer))
+        reach = self.noise_bound(self._ln_tail(transfer))
         return min(self.half_cell + reach + self._gap(transfer), self.metric.width / 2.0)
 
-    def read_private(self, event: Event, stake: Stake) -> Outcome:
+    def read_private(self, event: Event, allowance: Allowance) -> Outcome:
         """Return what the transfer theorem certifies: the noise and the gap, to both sides."""
-        assert stake.transfer is not None
-        ends = self._widened(event, self._ln_tail(stake.transfer))
+        assert allowance.transfer is not None
+        ends = self._widened(event, self._ln_tail(allowance.transfer))
         if isinstance(ends, Outcome):
             return ends
-        (low, high), gap = self.metric.bounds, self._gap(stake.transfer)
+        (low, high), gap = self.metric.bounds, self._gap(allowance.transfer)
         interval = (max(ends[0] - gap, low), min(ends[1] + gap, high))
         return self._outcome(event, interval, "tail of the noise")
 
@@ -161,20 +161,21 @@ class NoisyQuestion(RefinedCheck):
         """Return what the privacy route needs to price a release."""
         return PrivateRelease(event, self.coded.rule.unit, self.coded.rule.family)
 
-    def _gap(self, transfer: TransferStake) -> float:
+    def _gap(self, transfer: TransferAllowance) -> float:
         return transfer.gap * self._unit_of_gap
 
     @property
     def _unit_of_gap(self) -> float:
         return self.coded.rule.influence * self.metric.width
 
-    def _ln_tail(self, transfer: TransferStake) -> float:
-        """Return the logarithm of the probability at which noise is allowed for (`TransferStake.ln_tail`).
+    def _ln_tail(self, transfer: TransferAllowance) -> float:
+        """Return the logarithm of the probability at which noise is allowed for.
 
+        See `TransferAllowance.ln_tail`.
         On average, noise beyond its quantile exceeds it by at most the quantile's slope in ``ln(1/p)``, as
         the quantile is concave in it. The slope is taken at a larger p, where it is no smaller.
         """
-        slope = (self.allowance(transfer.ln_noise) - self.allowance(transfer.ln_noise + 0.5)) / 0.5
+        slope = (self.noise_bound(transfer.ln_noise) - self.noise_bound(transfer.ln_noise + 0.5)) / 0.5
         return transfer.ln_tail(slope / self._unit_of_gap)
 
     def _widened(self, event: Event, ln_noise: float) -> tuple[float, float] | Outcome:
@@ -182,7 +183,7 @@ class NoisyQuestion(RefinedCheck):
         symbol = symbols_of(event)[0].value
         if isinstance(symbol, str):
             return Outcome.failed(symbol, self.metric.bounds, self.coded.target)
-        (low, high), reach = self.ends(symbol), self.allowance(ln_noise)
+        (low, high), reach = self.ends(symbol), self.noise_bound(ln_noise)
         return low - reach, high + reach
 
     def _outcome(self, event: Event, interval: tuple[float, float], theorem: str) -> Outcome:
@@ -261,7 +262,7 @@ class GaussianQuestion(NoisyQuestion):
             "noise": self.deviation,
         }
 
-    def release(self, seen: float | Failure, stake: Stake, draw: Draw) -> Released:
+    def release(self, seen: float | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Add the noise of this question and return the cell of the sum."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
@@ -286,7 +287,7 @@ class GaussianQuestion(NoisyQuestion):
         near = abs(self.cells.centre(symbol) - self.cells.guess) <= self.half_cell + 3.0 * self.deviation
         return "agrees" if near else "differs"
 
-    def allowance(self, ln_noise: float) -> float:
+    def noise_bound(self, ln_noise: float) -> float:
         """Return the two-sided normal quantile: noise is larger with this failure probability."""
         return -self.deviation * float(ndtri_exp(ln_noise - LN_2))
 
@@ -346,7 +347,7 @@ class NoisyCheck(NoisyQuestion):
             return f"all {self.settings.hits} hits of this Thresholdout are used"
         return None
 
-    def release(self, seen: float | Failure, stake: Stake, draw: Draw) -> Released:
+    def release(self, seen: float | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Compare with noise and return what is released, and what is remembered."""
         memory = {"opened": False, "hits": 0, **draw.memory}
         if isinstance(seen, tuple):
@@ -383,7 +384,7 @@ class NoisyCheck(NoisyQuestion):
 
     half_cell = property(lambda self: self.coded.cells.half_cell)  # and the threshold
 
-    def allowance(self, ln_noise: float) -> float:
+    def noise_bound(self, ln_noise: float) -> float:
         """Return how far noise can have moved any answer, at this failure probability.
 
         A question's own noise is independent of what was released before. The threshold's noise is not:

@@ -27,7 +27,7 @@ from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
-from sklearn_ada.terms.policy import Policy, Stake
+from sklearn_ada.terms.policy import Allowance, Policy
 
 _LN_USUAL = -math.log(10.0)
 _LN_REST = math.log1p(-math.exp(_LN_USUAL))
@@ -75,12 +75,12 @@ class RowsQuestion(RefinedCheck):
         seen = Rows(measured.value, data.y, outputs, None if classes is None else np.asarray(classes))
         return observed(self.metric, seen, outputs, measured.value)
 
-    def release(self, seen: Rows | Failure, stake: Stake, draw: Draw) -> Released:
+    def release(self, seen: Rows | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the value and both ends, or the failure."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
         index = self.coded.cells.index(seen.value)
-        ln_delta = stake.ln_delta + _LN_REST
+        ln_delta = allowance.ln_delta + _LN_REST
         ends = self.construction.ends(seen.y, seen.outputs, seen.classes, ln_delta, draw.question())
         low, high = self._lattice(*ends)
         low_foreseen, high_foreseen = self._foreseen(index, ln_delta)
@@ -91,22 +91,22 @@ class RowsQuestion(RefinedCheck):
         )
         return CodedRelease(symbols), {}
 
-    def expected_symbols(self, stake: Stake) -> tuple[Symbol, ...]:
+    def expected_symbols(self, allowance: Allowance) -> tuple[Symbol, ...]:
         """Return what would be released if everything were as foreseen."""
         return (Symbol(self.stream, 0, self.scale), *(Symbol("count", 0, _SCALE),) * 2)
 
-    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
+    def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
-        return self.coded.half_width_bound(replace(stake, ln_delta=stake.ln_delta + _LN_USUAL))
+        return self.coded.half_width_bound(replace(allowance, ln_delta=allowance.ln_delta + _LN_USUAL))
 
-    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what value and ends certify at this failure probability."""
         first, *ends = symbols_of(event)
-        usual_stake = replace(stake, ln_delta=stake.ln_delta + _LN_USUAL)
-        usual = self.coded.read(CodedRelease((first,)), usual_stake, {})
+        usual_allowance = replace(allowance, ln_delta=allowance.ln_delta + _LN_USUAL)
+        usual = self.coded.read(CodedRelease((first,)), usual_allowance, {})
         if isinstance(first.value, str):
             return usual
-        foreseen = self._foreseen(int(first.value), stake.ln_delta + _LN_REST)
+        foreseen = self._foreseen(int(first.value), allowance.ln_delta + _LN_REST)
         points = [each + int(symbol.value) for each, symbol in zip(foreseen, ends, strict=True)]
         centre, (bottom, top) = self.coded.cells.guess, self.metric.bounds
         low = max(centre + self.step * points[0], usual.interval[0], bottom)

@@ -40,8 +40,8 @@ from sklearn_ada.metrics.outputs import StoredOutputs
 from sklearn_ada.questions.loss_count import LossCount, Transcript
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation
-from sklearn_ada.terms.policy import Stake
-from sklearn_ada.terms.privacy_account import PrivateRelease, TransferStake
+from sklearn_ada.terms.policy import Allowance
+from sklearn_ada.terms.privacy_account import PrivateRelease, TransferAllowance
 
 Failure = tuple[Symbol, ...]
 """The symbols of a failure, which stand where a value would."""
@@ -121,59 +121,59 @@ class Question(ABC):
         """
 
     @abstractmethod
-    def release(self, seen: Any, stake: Stake, draw: Draw) -> Released:
+    def release(self, seen: Any, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of what is released, and what the mechanism remembers of it."""
 
-    def expected_symbols(self, stake: Stake) -> tuple[Any, ...]:
+    def expected_symbols(self, allowance: Allowance) -> tuple[Any, ...]:
         """Return what would be released if the guess were exact: number 0 of everything."""
         return (Symbol(self.stream, 0, self.scale),)
 
     @abstractmethod
-    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
+    def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
 
     @abstractmethod
-    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return value and interval by description length."""
 
     def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
         """Return what it may cost of the privacy budget; None if it is not private."""
         return None
 
-    def private_half_width(self, transfer: TransferStake) -> float:
+    def private_half_width(self, transfer: TransferAllowance) -> float:
         """Return the worst half-width by the privacy route, in the units of `half_width_bound`."""
         return math.inf
 
-    def read_private(self, event: Event, stake: Stake) -> Outcome:
+    def read_private(self, event: Event, allowance: Allowance) -> Outcome:
         """Return value and interval by the privacy route."""
         raise UnsupportedEventError("An answer without noise has no certificate by privacy.")
 
     def foreseen_half_width(
-        self, stake: Stake, transcript_of: Callable[[Event], Transcript]
+        self, allowance: Allowance, transcript_of: Callable[[Event], Transcript]
     ) -> tuple[float, float]:
         """Return the half-width that decides on admission, and the width of the range.
 
         It is the worst there can be, by the better route. ``transcript_of`` gives what the transcript theorem
         takes once an event is recorded.
         """
-        half, width = self.half_width_bound(stake)
-        bounds = [half] if stake.described else []
-        if stake.transfer is not None:
-            bounds.append(self.private_half_width(stake.transfer))
+        half, width = self.half_width_bound(allowance)
+        bounds = [half] if allowance.described else []
+        if allowance.transfer is not None:
+            bounds.append(self.private_half_width(allowance.transfer))
         return min(bounds, default=math.inf), width
 
     def outcome(
-        self, event: Event, stake: Stake, memory: dict[str, Any], transcript: Transcript | None
+        self, event: Event, allowance: Allowance, memory: dict[str, Any], transcript: Transcript | None
     ) -> Outcome:
         """Return value and interval of what was released, by every route that certifies it.
 
         ``transcript`` is what the transcript theorem takes; None where it does not hold.
         """
-        described = self.read(event, stake, memory) if stake.described else None
-        if stake.transfer is None:
+        described = self.read(event, allowance, memory) if allowance.described else None
+        if allowance.transfer is None:
             assert described is not None  # a question without any route was refused
             return described
-        private = replace(self.read_private(event, stake), route="differential_privacy")
+        private = replace(self.read_private(event, allowance), route="differential_privacy")
         if described is None or described.verdict == "failed":
             return private
         low = max(described.interval[0], private.interval[0])

@@ -25,7 +25,7 @@ from sklearn_ada.questions.of_rows import by_value_alone
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
-from sklearn_ada.terms.policy import Policy, Stake
+from sklearn_ada.terms.policy import Allowance, Policy
 
 
 @dataclass(frozen=True)
@@ -70,48 +70,50 @@ class SealedQuestion(RefinedCheck):
         measured, outputs = self.coded.measure(estimator, data)
         return observed(self.metric, round(measured.value * self.statistic.n), outputs, measured.value)
 
-    def release(self, seen: int | Failure, stake: Stake, draw: Draw) -> Released:
+    def release(self, seen: int | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the cell, or the failure."""
         if isinstance(seen, int):
             return CountRelease((self.statistic.symbol(self.urn, self.statistic.cells.index(seen)),)), {}
         failure, *more = seen
         return CountRelease((self.statistic.symbol(self.urn, failure.value), *more)), {}
 
-    def expected_symbols(self, stake: Stake) -> tuple[Any, ...]:
+    def expected_symbols(self, allowance: Allowance) -> tuple[Any, ...]:
         """Return what would be released if the guess were exact."""
         return (self.statistic.symbol(self.urn, 0),)
 
-    def half_width_bound(self, stake: Stake, transcript: Transcript | None = None) -> tuple[float, float]:
+    def half_width_bound(
+        self, allowance: Allowance, transcript: Transcript | None = None
+    ) -> tuple[float, float]:
         """Return the half-width of the agreeing answer, and the width of the range."""
-        low, high = self._interval(0, stake, transcript)
+        low, high = self._interval(0, allowance, transcript)
         return (high - low) / 2.0, 1.0
 
     def foreseen_half_width(
-        self, stake: Stake, transcript_of: Callable[[Event], Transcript]
+        self, allowance: Allowance, transcript_of: Callable[[Event], Transcript]
     ) -> tuple[float, float]:
         """Return the half-width if the guess holds: a surprise is wider, and may not decide on admission."""
-        return self.half_width_bound(stake, transcript_of(CountRelease(self.expected_symbols(stake))))
+        return self.half_width_bound(allowance, transcript_of(CountRelease(self.expected_symbols(allowance))))
 
-    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what the cell certifies by description length."""
-        return self.outcome(event, stake, memory, None)
+        return self.outcome(event, allowance, memory, None)
 
     def outcome(
-        self, event: Event, stake: Stake, memory: dict[str, Any], transcript: Transcript | None
+        self, event: Event, allowance: Allowance, memory: dict[str, Any], transcript: Transcript | None
     ) -> Outcome:
         """Return what the cell certifies; ``transcript`` is None where description length speaks alone."""
         value = symbols_of(event)[0].value
         if isinstance(value, str):
             return Outcome.failed(value, self.metric.bounds, self.target)
-        interval = self._interval(value, stake, transcript)
+        interval = self._interval(value, allowance, transcript)
         theorem = self.statistic.theorem + ("" if transcript is None else f"; {THEOREM}")
         vacuous = interval[0] <= 0.0 and interval[1] >= 1.0
         centre, verdict = self.statistic.cells.centre(value), "differs" if value else "agrees"
         return Outcome(centre, interval, verdict, theorem, self.target, vacuous)
 
-    def _interval(self, cell: int, stake: Stake, transcript: Transcript | None) -> Ends:
+    def _interval(self, cell: int, allowance: Allowance, transcript: Transcript | None) -> Ends:
         ends, statistic = self.statistic.cells.counts(cell), self.statistic
-        fixed = statistic.fixed_interval(*ends, stake.ln_delta)
+        fixed = statistic.fixed_interval(*ends, allowance.ln_delta)
         if transcript is None:
             return fixed
         by_transcript = statistic.transcript_interval(*ends, transcript.ln_beta, transcript.nats)

@@ -55,8 +55,8 @@ from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
-from sklearn_ada.terms.policy import GRID_POINTS, Policy, Stake
-from sklearn_ada.terms.privacy_account import PrivateRelease, TransferStake
+from sklearn_ada.terms.policy import GRID_POINTS, Allowance, Policy
+from sklearn_ada.terms.privacy_account import PrivateRelease, TransferAllowance
 
 METHODS = ("binary_search", "exact", "exponential")
 
@@ -494,23 +494,23 @@ class StableQuestion(Question):
         # A subsample without a value (one class only, say) counts as the worst.
         return self.grid.index(np.where(np.isnan(values), -np.inf, values))
 
-    def expected_symbols(self, stake: Stake) -> tuple[Symbol, ...]:
+    def expected_symbols(self, allowance: Allowance) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact and the spread as expected."""
         symbol = Symbol(self.stream, 0, self.scale)
-        level = self._outer_level(stake)
+        level = self._outer_level(allowance)
         if level == 0.0:
             return (symbol,)
         scale = self._spread_scale(level)
         return (symbol, *[Symbol("spread", round(scale), scale)] * 2)
 
-    def release(self, seen: NDArray[np.int64] | Failure, stake: Stake, draw: Draw) -> Released:
+    def release(self, seen: NDArray[np.int64] | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Draw the median (and, for a certify, the outer quantiles) and return what was released."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
         rng = draw.question()
         median = self.drawing.quantile(seen, 0.5, rng)
         symbols = [Symbol(self.stream, median - self.centre, self.scale)]
-        level = self._outer_level(stake)
+        level = self._outer_level(allowance)
         if level > 0.0:
             scale = self._spread_scale(level)
             low = min(self.drawing.quantile(seen, level, rng), median)
@@ -521,17 +521,17 @@ class StableQuestion(Question):
         draws = tuple(self.drawing.event(symbol) for symbol in symbols)
         return draws[0] if len(draws) == 1 else ComposedEvent(draws), {}
 
-    def half_width_bound(self, stake: Stake) -> tuple[float, float]:
+    def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width in quantile levels, and 1, the width of their range."""
-        level = self._level(stake) if self.purpose == "check" else self._outer_level(stake)
+        level = self._level(allowance) if self.purpose == "check" else self._outer_level(allowance)
         return 0.5 - level, 1.0
 
-    def read(self, event: Event, stake: Stake, memory: dict[str, Any]) -> Outcome:
+    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify by description length."""
-        level, rank_error = self._outer_level(stake), self._rank_error(stake.ln_noise)
-        covered = median_is_covered(self.n_subsamples, level, rank_error, self._ln_sampling(stake))
+        level, rank_error = self._outer_level(allowance), self._rank_error(allowance.ln_noise)
+        covered = median_is_covered(self.n_subsamples, level, rank_error, self._ln_sampling(allowance))
         theorem = "binomial tail of a quantile (after Feldman, Steinke 2017)"
-        return self._outcome(event, self._level(stake), covered, theorem)
+        return self._outcome(event, self._level(allowance), covered, theorem)
 
     def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
         """Return the cost of one draw, or of three for a certify; the exact median has no privacy."""
@@ -541,15 +541,17 @@ class StableQuestion(Question):
         event = ComposedEvent((draw,) * 3) if self.purpose == "certify" else draw
         return PrivateRelease(event, self.drawing.unit, self.family)
 
-    def private_half_width(self, transfer: TransferStake) -> float:
+    def private_half_width(self, transfer: TransferAllowance) -> float:
         """Return the worst half-width in quantile levels by the privacy route."""
         return 0.5 - self._private_level(transfer)
 
-    def read_private(self, event: Event, stake: Stake) -> Outcome:
+    def read_private(self, event: Event, allowance: Allowance) -> Outcome:
         """Return what the transfer theorem certifies: one gap for all values."""
-        assert stake.transfer is not None
-        covered = 0.0 < self._outer_level(stake) <= self._private_outer_level(stake.transfer)
-        return self._outcome(event, self._private_level(stake.transfer), covered, "rank error of the draw")
+        assert allowance.transfer is not None
+        covered = 0.0 < self._outer_level(allowance) <= self._private_outer_level(allowance.transfer)
+        return self._outcome(
+            event, self._private_level(allowance.transfer), covered, "rank error of the draw"
+        )
 
     def _outcome(self, event: Event, level: float, covered: bool, theorem: str) -> Outcome:
         """Make one claim only: for a check the levels of its value, for a certify an interval of the median.
@@ -580,20 +582,20 @@ class StableQuestion(Question):
             levels=levels,
         )
 
-    def _ln_sampling(self, stake: Stake) -> float:
+    def _ln_sampling(self, allowance: Allowance) -> float:
         """Return ln delta of the sampling: half of delta is for the mechanism's noise, if there is any."""
-        return stake.ln_delta if self.drawing.is_exact else stake.ln_delta - LN_2
+        return allowance.ln_delta if self.drawing.is_exact else allowance.ln_delta - LN_2
 
     def _rank_error(self, ln_noise: float) -> float:
         """Return the largest rank error of up to three draws."""
         return self.drawing.rank_error(ln_noise, draws=3 if self.purpose == "certify" else 1)
 
-    def _level(self, stake: Stake) -> float:
+    def _level(self, allowance: Allowance) -> float:
         """Return l: the value of a check is between the l and the 1 - l quantile; 0 says nothing."""
-        m, rank_error = self.n_subsamples, self._rank_error(stake.ln_noise)
-        return quantile_interval(m, rank_error, self._ln_sampling(stake))[0]
+        m, rank_error = self.n_subsamples, self._rank_error(allowance.ln_noise)
+        return quantile_interval(m, rank_error, self._ln_sampling(allowance))[0]
 
-    def _outer_level(self, stake: Stake) -> float:
+    def _outer_level(self, allowance: Allowance) -> float:
         """Return the level of a certify's outer quantiles: of two routes, the one that is nearer the median.
 
         The other route then certifies nothing about them. 0 if no level encloses the median, and for a check,
@@ -602,21 +604,21 @@ class StableQuestion(Question):
         if self.purpose == "check":
             return 0.0
         levels = []
-        if stake.described:
-            rank_error = self._rank_error(stake.ln_noise)
-            levels.append(outer_levels(self.n_subsamples, rank_error, self._ln_sampling(stake))[0])
-        if stake.transfer is not None:
-            levels.append(self._private_outer_level(stake.transfer))
+        if allowance.described:
+            rank_error = self._rank_error(allowance.ln_noise)
+            levels.append(outer_levels(self.n_subsamples, rank_error, self._ln_sampling(allowance))[0])
+        if allowance.transfer is not None:
+            levels.append(self._private_outer_level(allowance.transfer))
         return max(levels, default=0.0)
 
-    def _private_level(self, transfer: TransferStake) -> float:
+    def _private_level(self, transfer: TransferAllowance) -> float:
         """Return l of `_level` by the privacy route.
 
         For every threshold v, ``P[phi <= v]`` is within the gap of the part of the subsamples at or below v.
         """
         return max(0.5 - self._private_rank_error(transfer) - transfer.gap, 0.0)
 
-    def _private_outer_level(self, transfer: TransferStake) -> float:
+    def _private_outer_level(self, transfer: TransferAllowance) -> float:
         """Return the level whose quantiles of the subsamples' values enclose the population median, or 0.
 
         Were the lower one above the population median v, at most ``level + rank error`` of the subsamples
@@ -624,7 +626,7 @@ class StableQuestion(Question):
         """
         return max(0.5 - transfer.gap - self._private_rank_error(transfer) - 1e-9, 0.0)
 
-    def _private_rank_error(self, transfer: TransferStake) -> float:
+    def _private_rank_error(self, transfer: TransferAllowance) -> float:
         """Return the rank error that the privacy route allows for; 1/2 certifies nothing."""
         ln_tail = transfer.ln_tail(self.drawing.mean_excess)
         return 0.5 if ln_tail == -math.inf else self._rank_error(ln_tail)

@@ -1,8 +1,8 @@
-"""State the policy of a holdout, the stake of a question, and who asks.
+"""State the policy of a holdout, the allowance of a question, and who asks.
 
 The policy stands in the *genesis*, the ledger's first record, which fixes all that may not change later. The
-stake of a question is what it may spend of the failure probability of all intervals together. Who asks, from
-where, and when, is recorded with a question, but is no part of its identity.
+allowance of a question is what it may spend of the failure probability of all intervals together. Who asks,
+from where, and when, is recorded with a question, but is no part of its identity.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sklearn_ada.guarantees.description_length import (
 from sklearn_ada.guarantees.noise import rows_budget, subsamples_budget
 from sklearn_ada.ledger.hash_chain import secret_digest
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.privacy_account import TransferStake
+from sklearn_ada.terms.privacy_account import TransferAllowance
 
 _LONGEST = 100
 _SEED_IS_SECRET = "nobody who asks knows the random_state of the holdout"
@@ -72,11 +72,11 @@ class Asker:
 
 
 @dataclass(frozen=True)
-class Stake:
+class Allowance:
     """What one question may use of the failure probability ``1 - confidence_level``.
 
     By description length that is ``delta = beta * pi * exp(-L)``: beta is what all questions of its purpose
-    have together, pi the question's part of it, and L the nats that were revealed before
+    have together, pi the question's stake, and L the nats that were revealed before
     (`sklearn_ada.guarantees.description_length`).
 
     Attributes
@@ -87,9 +87,9 @@ class Stake:
         The L in delta.
     described : bool
         Whether description length certifies the answer.
-    transfer : TransferStake or None
+    transfer : TransferAllowance or None
         What the answer may use of the privacy route; None if privacy does not certify it.
-    part : float or None
+    stake : float or None
         pi, what the question (each, of a round) takes from the purse; None where there is none, and in a
         round, which took it when it was opened.
     purse : Purse or None
@@ -99,8 +99,8 @@ class Stake:
     ln_delta: float
     nats: float
     described: bool = True
-    transfer: TransferStake | None = None
-    part: float | None = None
+    transfer: TransferAllowance | None = None
+    stake: float | None = None
     purse: Purse | None = None
 
     @property
@@ -124,14 +124,14 @@ class Stake:
         """Return what a record says of the purse; nothing where none is touched."""
         if self.purse is None:
             return {}
-        return {"stake": self.part, "purse": [self.purse.left, self.purse.taken]}
+        return {"stake": self.stake, "purse": [self.purse.left, self.purse.taken]}
 
-    def after(self, nats: float) -> Stake:
-        """Return the stake as it is once so many more nats have been revealed."""
+    def after(self, nats: float) -> Allowance:
+        """Return the allowance as it is once so many more nats have been revealed."""
         return replace(self, ln_delta=self.ln_delta - nats, nats=self.nats + nats)
 
-    def among(self, alternatives: int) -> Stake:
-        """Return the stake where the holdout chooses among N questions, for ln N nats."""
+    def among(self, alternatives: int) -> Allowance:
+        """Return the allowance where the holdout chooses among N questions, for ln N nats."""
         return self.after(math.log(alternatives))
 
 

@@ -26,7 +26,7 @@ at least ``D (1 - p0/p)``: the left side is ``D (p - p0) = beta W D/2`` or more.
 
 For A_j the quantile with ``P[N_j > A_j] <= beta w_j/2`` is enough if noise that exceeds it does so by at most
 D on average, which is about so where noise and gap are in balance. Else A_j is the quantile of a thinner tail
-(`TransferStake.ln_tail`).
+(`TransferAllowance.ln_tail`).
 
 That a model failed on the holdout, or that training rows contain it (a leak), is answered without noise,
 which is not private. Compare the conversation with another one in which a row on which a model fails gets the
@@ -74,7 +74,7 @@ class PrivateRelease:
 
 
 @dataclass(frozen=True)
-class TransferStake:
+class TransferAllowance:
     """What one answer may use of the privacy route.
 
     Attributes
@@ -166,10 +166,10 @@ class PrivacyAccount:
             )
         return None
 
-    def stake(self, release: PrivateRelease, ln_noise: float) -> TransferStake:
+    def allowance(self, release: PrivateRelease, ln_noise: float) -> TransferAllowance:
         """Return what an answer may use that `refusal` has no objection to."""
         ln_gap = self._ln_gap + math.log(family_level(release.family))
-        return TransferStake(self._budget(release.unit), ln_gap, ln_noise)
+        return TransferAllowance(self._budget(release.unit), ln_gap, ln_noise)
 
     def record(self, event: Event, unit: Unit) -> None:
         """Charge what was released; without a privacy cost, or beyond the budget, it ends the route."""

@@ -94,7 +94,7 @@ def test_what_is_released_has_a_price_that_is_recorded(settings, purpose, new):
 def test_an_answer_is_within_what_was_admitted(settings, purpose, new):
     holdout = new(settings)
     question = holdouts.plan(holdout, MODEL, **about(settings, purpose))
-    share = holdout.ledger.read(lambda state: state.stake(purpose, at_once=question.at_once))
+    share = holdout.ledger.read(lambda state: state.allowance(purpose, at_once=question.at_once))
     half, width = question.half_width_bound(share)
     assert half > 0.0
     assert width == 1.0

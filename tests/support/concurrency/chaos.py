@@ -176,7 +176,7 @@ def audit(rampage):
             state.advance(body)
             continue
         question = holdouts.plan(holdout, MODEL, guess=body["guess"]["value"], **ASKED)
-        share = state.stake("check")
+        share = state.allowance("check")
         assert state.admits(*question.half_width_bound(share)) == (body["kind"] == "answer")
         if body["kind"] == "answer":
             answered.append(body["guess"]["value"])

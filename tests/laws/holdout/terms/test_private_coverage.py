@@ -36,7 +36,7 @@ class Conversant:
 
     def ask(self, value):
         try:
-            share = certified(self.state, self.question, self.state.stake("certify"))
+            share = certified(self.state, self.question, self.state.allowance("certify"))
         except RefusedError as error:
             raise BudgetExhaustedError(str(error)) from None
         self.asked += 1
@@ -91,13 +91,13 @@ def test_without_the_filter_the_attack_succeeds(monkeypatch):
 
 
 def test_without_its_allowances_the_intervals_miss(monkeypatch):
-    monkeypatch.setattr(GaussianQuestion, "allowance", lambda self, ln_noise: 0.0)
+    monkeypatch.setattr(GaussianQuestion, "noise_bound", lambda self, ln_noise: 0.0)
     monkeypatch.setattr("sklearn_ada.terms.privacy_account.zcdp_gap", lambda rho, ln_beta: 0.0)
     assert not _consistent(sum(_attack(seed, 4)[0] for seed in range(CONVERSATIONS)))
 
 
 def test_the_allowance_for_noise_is_the_normal_quantile():
     question = Conversant(0).question
-    allowed = question.allowance(math.log(0.01))
+    allowed = question.noise_bound(math.log(0.01))
     assert 2.0 * stats.norm.sf(allowed, scale=question.deviation) == pytest.approx(0.01)
     assert question.deviation == pytest.approx(question.multiplier / ROWS)

@@ -19,8 +19,8 @@ from sklearn_ada import (
 from sklearn_ada.accounting import ComposedEvent, Symbol, gaussian_zcdp
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout.asking import certified
-from sklearn_ada.terms.policy import Stake
-from sklearn_ada.terms.privacy_account import TransferStake
+from sklearn_ada.terms.policy import Allowance
+from sklearn_ada.terms.privacy_account import TransferAllowance
 from tests.support import holdouts
 from tests.support.models import RightOfLabels
 
@@ -112,11 +112,11 @@ def test_a_certified_median_of_both_routes_is_released_where_the_better_one_cove
     """The other one says nothing there, instead of widening what is released."""
     how = {"guess": 0.8, "settings": MedianSettings(n_subsamples=400, epsilon=2.0)}
     question = holdouts.plan(make("both"), coin(0.8), scoring="accuracy", purpose="certify", **how)
-    transfer = TransferStake(rho, ln_gap=-4.0, ln_noise=-4.0)
+    transfer = TransferAllowance(rho, ln_gap=-4.0, ln_noise=-4.0)
     shares = {
-        "described": Stake(ln_delta, 0.0),
-        "private": Stake(ln_delta, 0.0, described=False, transfer=transfer),
-        "both": Stake(ln_delta, 0.0, transfer=transfer),
+        "described": Allowance(ln_delta, 0.0),
+        "private": Allowance(ln_delta, 0.0, described=False, transfer=transfer),
+        "both": Allowance(ln_delta, 0.0, transfer=transfer),
     }
     reach = {name: question.foreseen_half_width(each, lambda event: None)[0] for name, each in shares.items()}
     assert reach["both"] == reach[better] == min(reach.values()) < max(reach.values())
@@ -263,7 +263,7 @@ def test_each_family_of_metrics_has_a_share_of_its_own(make):
 
 def _share(holdout, state, scoring):
     question = holdouts.plan(holdout, coin(0.8), scoring=scoring, purpose="check", guess=0.8)
-    return certified(state, question, state.stake("check")).transfer
+    return certified(state, question, state.allowance("check")).transfer
 
 
 @pytest.mark.parametrize("first", ["mean", "median"])

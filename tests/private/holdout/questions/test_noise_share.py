@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 
 from sklearn_ada import Holdout, MedianSettings, NoiseSettings
 from sklearn_ada.guarantees import zcdp_gap
-from sklearn_ada.terms.privacy_account import TransferStake
+from sklearn_ada.terms.privacy_account import TransferAllowance
 from tests.support import holdouts
 
 LN_GAP, LN_NOISE = math.log(0.025), math.log(0.0025)
@@ -73,10 +73,10 @@ def test_noise_beyond_its_allowance_has_no_more_than_its_share(plan, noise, rho)
     settings, tail_of = NOISE[noise]
     question = plan(settings)
     tail = tail_of(question)
-    transfer = TransferStake(rho, LN_GAP, LN_NOISE)
+    transfer = TransferAllowance(rho, LN_GAP, LN_NOISE)
     steepness = zcdp_gap(rho, LN_GAP - 1.0) - zcdp_gap(rho, LN_GAP)
     share = math.exp(LN_NOISE) * steepness * question._unit_of_gap
-    allowed, quantile = question.allowance(question._ln_tail(transfer)), question.allowance(LN_NOISE)
+    allowed, quantile = question.noise_bound(question._ln_tail(transfer)), question.noise_bound(LN_NOISE)
 
     def excess(end):
         return integrate.quad(tail, end, 60.0 * end, epsabs=0.0, epsrel=1e-6, limit=500)[0]
@@ -92,7 +92,7 @@ def test_noise_beyond_its_allowance_has_no_more_than_its_share(plan, noise, rho)
 @pytest.mark.parametrize("epsilon", [0.05, 5.0])
 def test_the_rank_error_beyond_its_allowance_has_no_more_than_its_share(plan, epsilon, mechanism):
     question = plan(MedianSettings(n_subsamples=1_000, epsilon=epsilon), mechanism)
-    transfer = TransferStake(1e-3, LN_GAP, LN_NOISE)
+    transfer = TransferAllowance(1e-3, LN_GAP, LN_NOISE)
     steepness = zcdp_gap(1e-3, LN_GAP - 1.0) - zcdp_gap(1e-3, LN_GAP)
     scale = 2.0 / (epsilon * 1_000)
     allowed, quantile = question._private_rank_error(transfer), question._rank_error(LN_NOISE)
@@ -102,7 +102,7 @@ def test_the_rank_error_beyond_its_allowance_has_no_more_than_its_share(plan, ep
 
 
 def test_a_gap_that_says_nothing_allows_for_nothing(plan):
-    transfer = TransferStake(1e9, LN_GAP, LN_NOISE)
+    transfer = TransferAllowance(1e9, LN_GAP, LN_NOISE)
     assert plan(None).private_half_width(transfer) == 0.5
     assert plan(MedianSettings(n_subsamples=1_000, epsilon=0.5)).private_half_width(transfer) == 0.5
 

@@ -27,7 +27,7 @@ from sklearn_ada.questions.ladder_check import LadderQuestion
 from sklearn_ada.questions.noisy import NoisyCheck
 from sklearn_ada.questions.question import Draw
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.policy import Policy, Stake
+from sklearn_ada.terms.policy import Allowance, Policy
 from tests.support import holdouts
 from tests.support.models import RightBelow
 
@@ -104,7 +104,7 @@ def noisy(n, settings, **how):
 def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale):
     n, delta, runs = 4000, 0.2, 1000
     question = noisy(n, NoiseSettings(noise, scale, threshold=0.02))
-    share, rng, misses, naive = Stake(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
+    share, rng, misses, naive = Allowance(math.log(delta), 0.0), np.random.default_rng(0), 0, 0
     for run in range(runs):
         value = rng.binomial(n, 0.42) / n  # away from the guess, so that values are corrected
         event, remembered = question.release(value, share, Draw(b"secret", str(run)))
@@ -119,7 +119,7 @@ def test_the_noisiest_of_all_runs_is_allowed_for():
     """Runs with much noise may last longest, so the worst of them counts, not one drawn at random."""
     hits, scale, delta, trials = 20, 0.01, 0.4, 4000
     question = noisy(1000, NoiseSettings("laplace", scale, max_hits=hits))
-    allowed = question.allowance(Stake(math.log(delta), 0.0).ln_noise)
+    allowed = question.noise_bound(Allowance(math.log(delta), 0.0).ln_noise)
     rng = np.random.default_rng(0)
     worst = np.abs(rng.laplace(scale=2 * scale, size=(trials, hits + 1))).max(axis=1)
     moved = worst + np.abs(rng.laplace(scale=4 * scale, size=trials))
@@ -203,7 +203,7 @@ def test_metrics_of_one_name_have_hits_of_their_own(holdout):
 def test_the_ladder_covers_on_both_sides():
     n, delta, runs = 1000, 0.2, 400
     question = LadderQuestion.refine(coded(n)[0], LadderSettings(0.002), None, None)
-    share, rng, misses = Stake(math.log(delta), 0.0), np.random.default_rng(0), 0
+    share, rng, misses = Allowance(math.log(delta), 0.0), np.random.default_rng(0), 0
     for run in range(runs):
         value = rng.binomial(n, 0.6) / n
         event, remembered = question.release(value, share, Draw(b"", str(run)))
@@ -339,7 +339,7 @@ def test_a_refused_candidate_is_raised_in_the_parent(classification, tmp_path):
 
 
 def test_a_failure_is_released_by_every_mechanism():
-    share, failure = Stake(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
+    share, failure = Allowance(-3.0, 0.0), (Symbol("cells", "metric is undefined"),)
     ladder = LadderQuestion.refine(coded(100)[0], LadderSettings(), None, None)
     for question in (noisy(100, NoiseSettings("laplace", 0.01)), ladder):
         event, remembered = question.release(failure, share, Draw(b"", ""))

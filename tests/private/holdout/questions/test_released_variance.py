@@ -13,7 +13,7 @@ from sklearn_ada.metrics import Measured, Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.policy import Policy, Stake
+from sklearn_ada.terms.policy import Allowance, Policy
 
 
 def _question(n, value=-0.2, deviation=0.1):
@@ -25,8 +25,8 @@ def _question(n, value=-0.2, deviation=0.1):
 def _read(question, mean, deviation, ln_delta, monkeypatch):
     measured = Measured(mean, question.size, deviation), np.empty(0)
     monkeypatch.setattr(CodedQuestion, "measure", lambda *_: measured, raising=True)
-    event, remembered = question.release(question.evaluate(None, None).seen, Stake(ln_delta, 0.0), None)
-    return question.read(event, Stake(ln_delta, 0.0), remembered), event
+    event, remembered = question.release(question.evaluate(None, None).seen, Allowance(ln_delta, 0.0), None)
+    return question.read(event, Allowance(ln_delta, 0.0), remembered), event
 
 
 def test_a_model_of_low_variance_gets_a_narrower_interval(rows, tmp_path):
@@ -53,7 +53,7 @@ def test_a_variance_far_above_the_expected_one_falls_back(monkeypatch):
     outcome, _ = _read(question, -0.3, 0.45, -5.0, monkeypatch)
     usual = chernoff_kl(-0.3, -0.3, 2000, -5.0, (-1.0, 0.0))
     assert outcome.interval[1] - outcome.interval[0] < 1.4 * (usual[1] - usual[0])
-    bound, width = question.half_width_bound(Stake(-5.0, 0.0))
+    bound, width = question.half_width_bound(Allowance(-5.0, 0.0))
     assert (outcome.interval[1] - outcome.interval[0]) / 2.0 <= bound * width
 
 

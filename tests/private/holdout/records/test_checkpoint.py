@@ -57,7 +57,9 @@ def test_a_state_that_is_restored_is_the_state(name, often, tmp_path, monkeypatc
         assert restored.to_dict() == whole
         assert str(head) == holdout.ledger.head()
         for purpose in ("check", "certify"):
-            assert restored.stake(purpose) == holdout.ledger.read(lambda s, purpose=purpose: s.stake(purpose))
+            assert restored.allowance(purpose) == holdout.ledger.read(
+                lambda s, purpose=purpose: s.allowance(purpose)
+            )
         assert holdout.ledger.verify() == head.count
 
 

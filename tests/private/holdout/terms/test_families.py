@@ -70,7 +70,7 @@ def test_whatever_is_asked_first_all_families_together_have_no_more_than_half_of
         scoring, settings = FAMILIES[family]
         asked = {"scoring": scoring, "purpose": "check", "guess": 0.7, "settings": settings}
         release = holdouts.plan(holdout, coin(0.8), **asked).private_release({})
-        return holdout.ledger.read(lambda state: math.exp(state.privacy.stake(release, -5.0).ln_gap))
+        return holdout.ledger.read(lambda state: math.exp(state.privacy.allowance(release, -5.0).ln_gap))
 
     largest = dict.fromkeys(FAMILIES, 0.0)
     for first in FAMILIES:

@@ -153,7 +153,7 @@ def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(h
     assert (answer.answered, answer.certificate.vacuous) == (True, False)
     holdouts.open_round(holdout, 2, **planned, key="open")
     again = holdouts.restored(state, holdout.ledger.genesis)  # from a checkpoint
-    assert again.stake("certify", round_name="open").ln_delta == -math.inf
+    assert again.allowance("certify", round_name="open").ln_delta == -math.inf
 
 
 def test_a_second_final_says_what_is_left_in_the_end(holdout):
