@@ -9,6 +9,7 @@ from sklearn_ada import accounting
 from sklearn_ada.accounting import (
     RECORDS,
     Code,
+    ComposedEvent,
     CountCode,
     DescriptionLength,
     GaussianPrivacyLoss,
@@ -28,80 +29,33 @@ NONNEGATIVE = [value for value in POSITIVE if value != 0.0 or value is False]
 PROBABILITY = [*NONNEGATIVE, 1.0, 2.0]  # in [0, 1)
 OPEN_PROBABILITY = [*PROBABILITY, 0.0]  # in (0, 1)
 COUNT = [math.nan, math.inf, -1, 0, 1.5, True, "2", None]
-NOT_AN_EVENT = [math.nan, None, 0.5]
 LISTED = [[value] for value in NONNEGATIVE if isinstance(value, float)]
 
-# function: (good arguments, {parameter: bad values})
-TABLE = {
-    "admits": (
-        {"spent": 0.0, "cost": 0.1, "budget": 1.0},
-        {"spent": NONNEGATIVE, "cost": NONNEGATIVE, "budget": NONNEGATIVE},
-    ),
-    "advanced_composition": (
-        {"k": 3, "epsilon": 0.1, "delta": 0.0, "slack": 0.1},
-        {"k": COUNT, "epsilon": NONNEGATIVE, "delta": PROBABILITY, "slack": OPEN_PROBABILITY},
-    ),
-    "approximate_dp_cost": ({}, {"event": NOT_AN_EVENT}),
-    "basic_composition": (
-        {"k": 3, "epsilon": 0.1, "delta": 0.0},
-        {"k": COUNT, "epsilon": NONNEGATIVE, "delta": PROBABILITY},
-    ),
-    "exponential_epsilon": ({}, {"rho": POSITIVE}),
-    "exponential_mechanism_zcdp": ({}, {"epsilon": POSITIVE}),
-    "finite_privacy_loss": (
-        {"p": [0.5, 0.5], "q": [0.5, 0.5]},
-        {name: [[math.nan, 0.5], [0.6, 0.6], [-0.5, 1.5], [[1.0]], [1.0]] for name in "pq"},
-    ),
-    "gaussian_composition": ({}, {"mus": LISTED}),
-    "gaussian_delta": ({"mu": 1.0, "epsilon": 1.0}, {"mu": NONNEGATIVE, "epsilon": NONNEGATIVE}),
-    "gaussian_epsilon": ({"mu": 1.0, "delta": 0.1}, {"mu": NONNEGATIVE, "delta": OPEN_PROBABILITY}),
-    "gaussian_log_delta": ({"mu": 1.0, "epsilon": 1.0}, {"mu": NONNEGATIVE, "epsilon": NONNEGATIVE}),
-    "gaussian_mu": ({}, {"event": NOT_AN_EVENT}),
-    "gaussian_zcdp": ({}, {"noise_multiplier": POSITIVE}),
-    "heterogeneous_composition": (
-        {"epsilons": [0.1], "deltas": [0.0], "slack": 0.1},
-        {
-            "epsilons": [*LISTED, [], [0.1, 0.1]],
-            "deltas": [*LISTED, [1.0], [0.0, 0.0]],
-            "slack": OPEN_PROBABILITY,
-        },
-    ),
-    "laplace_zcdp": ({}, {"epsilon": POSITIVE}),
-    "leaky_randomized_response_loss": (
-        {"epsilon": 0.1, "delta": 0.1},
-        {"epsilon": NONNEGATIVE, "delta": PROBABILITY},
-    ),
-    "optimal_composition_delta": (
-        {"composed_epsilon": 0.1, "k": 3, "epsilon": 0.1, "delta": 0.0},
-        {"composed_epsilon": NONNEGATIVE, "k": COUNT, "epsilon": NONNEGATIVE, "delta": PROBABILITY},
-    ),
-    "optimal_composition_epsilon": (
-        {"composed_delta": 0.1, "k": 3, "epsilon": 0.1, "delta": 0.0},
-        {"composed_delta": OPEN_PROBABILITY, "k": COUNT, "epsilon": NONNEGATIVE, "delta": PROBABILITY},
-    ),
-    "pure_dp_cost": ({}, {"event": NOT_AN_EVENT}),
-    "pure_dp_zcdp": ({}, {"epsilon": POSITIVE}),
-    "randomized_response_loss": ({}, {"epsilon": NONNEGATIVE}),
-    "subsamples_unit": ({"n_subsamples": 2, "stratified": False}, {"n_subsamples": COUNT}),
-    "thresholdout_epsilon": (
-        {"scaled_epsilon": 0.1, "max_hits": 2},
-        {"scaled_epsilon": POSITIVE, "max_hits": COUNT},
-    ),
-    "thresholdout_scale": (
-        {"rho": 0.1, "sensitivity": 0.1, "max_hits": 2},
-        {"rho": POSITIVE, "sensitivity": POSITIVE, "max_hits": COUNT},
-    ),
-    "thresholdout_zcdp": (
-        {"scaled_epsilon": 0.1, "max_hits": 2},
-        {"scaled_epsilon": POSITIVE, "max_hits": COUNT},
-    ),
-    "zcdp_cost": ({}, {"event": NOT_AN_EVENT}),
-    "zcdp_delta": ({"rho": 1.0, "epsilon": 1.0}, {"rho": NONNEGATIVE, "epsilon": NONNEGATIVE}),
-    "zcdp_delta_simple": ({"rho": 1.0, "epsilon": 1.0}, {"rho": NONNEGATIVE, "epsilon": NONNEGATIVE}),
-    "zcdp_epsilon": ({"rho": 1.0, "delta": 0.1}, {"rho": NONNEGATIVE, "delta": OPEN_PROBABILITY}),
-    "zcdp_epsilon_simple": ({"rho": 1.0, "delta": 0.1}, {"rho": NONNEGATIVE, "delta": OPEN_PROBABILITY}),
+# By the name of a parameter: a good value and bad ones; then what is bad in some functions alone.
+LAW = [0.5, 0.5], [[math.nan, 0.5], [0.6, 0.6], [-0.5, 1.5], [[1.0]], [1.0]]
+PARAMETERS = {
+    "budget": (1.0, NONNEGATIVE), "composed_delta": (0.1, OPEN_PROBABILITY),
+    "composed_epsilon": (0.1, NONNEGATIVE), "cost": (0.1, NONNEGATIVE), "delta": (1e-3, PROBABILITY),
+    "deltas": ([0.0], [*LISTED, [1.0], [0.0, 0.0]]), "epsilon": (0.1, NONNEGATIVE),
+    "epsilons": ([0.1], [*LISTED, [], [0.1, 0.1]]), "event": (ComposedEvent(()), [math.nan, None, 0.5]),
+    "k": (3, COUNT), "max_hits": (2, COUNT), "mu": (1.0, NONNEGATIVE), "mus": ([1.0], LISTED),
+    "n_subsamples": (2, COUNT), "noise_multiplier": (1.0, POSITIVE), "p": LAW, "q": LAW,
+    "rho": (0.1, NONNEGATIVE), "scaled_epsilon": (0.1, POSITIVE), "sensitivity": (0.1, POSITIVE),
+    "slack": (0.1, OPEN_PROBABILITY), "spent": (0.0, NONNEGATIVE), "stratified": (False, []),
+}  # fmt: skip
+STRICTER = {
+    **{("rho", name): POSITIVE for name in ("exponential_epsilon", "thresholdout_scale")},
+    **{("epsilon", f"{name}_zcdp"): POSITIVE for name in ("exponential_mechanism", "laplace", "pure_dp")},
+    **{("delta", name): OPEN_PROBABILITY for name in ("gaussian_epsilon", "zcdp_epsilon")},
+    ("delta", "zcdp_epsilon_simple"): OPEN_PROBABILITY,
 }
-TABLE["advanced_composition_simple"] = TABLE["advanced_composition"]
+FUNCTIONS = {
+    name: function
+    for name, function in vars(accounting).items()
+    if inspect.isfunction(function)
+    and function.__module__.rpartition(".")[2] in {"composition", "filters", "differential_privacy"}
+}
+NAMED = r"^The '{}' parameter of .* must be .*\. Got .* instead\."
 
 LOSS, UNITS = randomized_response_loss(1.0), UnitZCDPFilter(100, lambda unit: 1.0)
 CODE, COUNTS = ("urn_weight", "decay", "tail_mass", "failure_mass", "leak_mass"), CountCode(425.6, 9.2)
@@ -145,32 +99,17 @@ OBJECTS = [
 ]
 
 
-@pytest.mark.parametrize("function", sorted(TABLE))
-def test_functions(function):
-    good, bad = TABLE[function]
-    call = getattr(accounting, function)
-    if good:
-        call(**good)
-    for parameter, values in bad.items():
-        for value in values:
-            with pytest.raises(ValueError, match=r"^The '.*' parameter of .* must be .*\. Got .* instead\."):
-                call(**{**good, parameter: value})
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_bad_argument_of_a_function_is_named(name):
+    good = {each: PARAMETERS[each][0] for each in inspect.signature(FUNCTIONS[name]).parameters}
+    FUNCTIONS[name](**good)
+    for parameter in good:
+        for bad in STRICTER.get((parameter, name), PARAMETERS[parameter][1]):
+            with pytest.raises(ValueError, match=NAMED.format(".*")):
+                FUNCTIONS[name](**{**good, parameter: bad})
 
 
 @pytest.mark.parametrize(("call", "parameter", "value"), OBJECTS)
-def test_objects(call, parameter, value):
-    with pytest.raises(
-        ValueError, match=rf"^The '{parameter}' parameter of .* must be .*\. Got .* instead\."
-    ):
+def test_a_bad_argument_of_an_object_is_named(call, parameter, value):
+    with pytest.raises(ValueError, match=NAMED.format(parameter)):
         call(value)
-
-
-def test_the_table_is_complete():
-    here = {"composition", "filters", "differential_privacy"}
-    public = {
-        name
-        for name in accounting.__all__
-        if inspect.isfunction(getattr(accounting, name))
-        and getattr(accounting, name).__module__.rpartition(".")[2] in here
-    }
-    assert public == set(TABLE)

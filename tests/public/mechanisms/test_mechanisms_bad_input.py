@@ -20,70 +20,39 @@ def multiplicative_weights():
     return PrivateMultiplicativeWeights(3, 3, 0.2, 1.0)
 
 
-# Valid arguments of every public function and class; every number in them is then poisoned in turn.
-CALLS = {
-    "UniformGrid": {"low": 0.0, "high": 1.0, "size": 11},
-    "LogGrid": {"low": 0.1, "high": 1.0, "size": 11},
+# A valid argument by the name of a parameter, and what is passed to some functions instead; every number is
+# then poisoned in turn. A parameter of neither is left to its default.
+GOOD = {
+    "alpha": 0.1, "base": 0, "beta": 0.1, "bit": True, "clip": (0.0, 1.0), "count": 5, "epsilon": 1.0,
+    "errors": [[0.0, 1.0], [1.0, 1.0]], "estimator": SCORES, "grid": GRID, "grid_size": 5, "guess": 0.5,
+    "guess_rows": 10, "half_cell": 0.1, "high": 0.6, "index": 1, "indices": [1, 2], "level": 0.5, "loss": 0.5,
+    "losses": SCORES, "low": 0.4, "max_failures": 2, "max_hits": 2, "mechanism": multiplicative_weights(),
+    "n": 10, "n_candidates": 5, "n_optimal": 2, "n_questions": 5, "n_records": 5, "n_slices": 2,
+    "n_subsamples": 10, "noise_multiplier": 1.0, "question": SCORES, "records": [0, 1, 2],
+    "reference_values": SCORES, "rho": 0.3, "rounding": ROUNDING, "scale": 0.1, "scores": SCORES,
+    "sensitivity": 0.1, "share": lambda v, side: 0.5, "size": 11, "slice_value": lambda i: 0.5,
+    "slice_values": lambda i: SCORES, "step": 0.1, "t": 1.0, "threshold": 0.1, "tolerance": 0.1,
+    "universe_size": 3, "value": 0.5, "values": SCORES, "width": 3,
+}  # fmt: skip
+INSTEAD = {
     "ExplicitGrid": {"values": (0.0, 1.0)},
-    "Cells": {"guess": 0.5, "half_cell": 0.1},
-    "CountCells": {"n": 10, "base": 0, "width": 3},
-    "CountCells.around": {"n": 10, "guess": 0.5, "guess_rows": 10, "width": 2.5},
-    "CountCells.counts": {"index": 1},
-    "CountCells.index": {"count": 5},
-    "candidate_width": {"n_candidates": 5},
-    "Rounding": {"grid": GRID, "guess": 0.5, "scale": 1.0},
-    "rounded": {"value": 0.5, "rounding": ROUNDING},
-    "exponential_quantile": {"indices": [1, 2], "grid_size": 5, "epsilon": 1.0, "low": 0.4, "high": 0.6},
-    "quantile_log_law": {"indices": [1, 2], "grid_size": 5, "epsilon": 1.0, "low": 0.4, "high": 0.6},
-    "rank_error": {"epsilon": 1.0, "n_subsamples": 10, "grid_size": 5, "beta": 0.1},
-    "grid_quantile": {"indices": [1, 2], "level": 0.5},
-    "private_quantile": {"values": SCORES, "rounding": ROUNDING, "epsilon": 1.0, "low": 0.4, "high": 0.6},
-    "exact_quantile": {"values": SCORES, "rounding": ROUNDING, "level": 0.5},
-    "binary_search_quantile": {"values": SCORES, "rounding": ROUNDING, "noise_multiplier": 1.0, "alpha": 0.5,
-        "level": 0.5},
-    "search_quantile": {"share": lambda v, side: 0.5, "grid_size": 5, "level": 0.5, "tolerance": 0.1},
-    "n_counting_questions": {"grid_size": 5},
-    "binary_search_error": {"noise_multiplier": 1.0, "n_subsamples": 10, "grid_size": 5, "beta": 0.1},
-    "laplace_mechanism": {"value": 0.5, "sensitivity": 0.1, "epsilon": 1.0, "clip": (0.0, 1.0)},
-    "gaussian_mechanism": {"value": 0.5, "sensitivity": 0.1, "noise_multiplier": 1.0, "clip": (0.0, 1.0)},
-    "randomized_response": {"bit": True, "epsilon": 1.0},
-    "exponential_mechanism": {"scores": SCORES, "sensitivity": 0.1, "epsilon": 1.0},
-    "report_noisy_max": {"scores": SCORES, "sensitivity": 0.1, "epsilon": 1.0},
-    "permute_and_flip": {"scores": SCORES, "sensitivity": 0.1, "epsilon": 1.0},
-    "private_minimum": {"losses": SCORES, "sensitivity": 0.1, "epsilon": 1.0},
-    "private_learner": {"errors": [[0.0, 1.0], [1.0, 1.0]], "epsilon": 1.0},
-    "selection_error": {"n_candidates": 5, "sensitivity": 0.1, "epsilon": 1.0, "t": 1.0, "n_optimal": 2},
-    "SparseVector": {"epsilon": 1.0, "sensitivity": 0.1, "max_hits": 2},
-    "SparseVector.ask": {"value": 0.5, "threshold": 0.4},
-    "above_threshold": {"epsilon": 1.0, "sensitivity": 0.1},
-    "sparse_vector_error": {"epsilon": 1.0, "n_questions": 5, "beta": 0.1, "sensitivity": 0.1, "max_hits":
-        2},
-    "Thresholdout": {"threshold": 0.1, "scale": 0.1, "max_hits": 2, "sensitivity": 0.1},
-    "Thresholdout.ask": {"guess": 0.5, "value": 0.4},
-    "gaussian_thresholdout": {"guess": 0.5, "value": 0.4, "threshold": 0.1, "scale": 0.1, "sensitivity":
-        0.1},
-    "Ladder": {"step": 0.1},
-    "Ladder.ask": {"loss": 0.5},
-    "ParameterFreeLadder.ask": {"losses": SCORES},
-    "Verification": {"rho": 0.3, "alpha": 0.1, "epsilon": 1.0, "max_failures": 2},
-    "Verification.ask": {"values": SCORES, "guess": 0.5},
-    "verification_sample_size": {"n_questions": 5, "alpha": 0.1, "epsilon": 1.0, "max_failures": 2, "beta":
-        0.1},
-    "EffectiveRounds": {"n_slices": 2, "rho": 0.3, "alpha": 0.1, "epsilon": 1.0},
-    "EffectiveRounds.ask": {"slice_values": lambda i: SCORES, "reference_values": SCORES, "rounding":
-        ROUNDING},
-    "PrivateMultiplicativeWeights": {"universe_size": 3, "n_records": 5, "alpha": 0.1, "epsilon": 1.0},
-    "PrivateMultiplicativeWeights.ask": {"question": SCORES, "value": 0.5},
-    "multiplicative_weights_median": {"mechanism": multiplicative_weights(), "estimator": SCORES, "records":
-        [0, 1, 2], "grid": GRID},
-    "multiplicative_weights_sample_size": {"n_questions": 5, "universe_size": 3, "alpha": 0.1, "epsilon":
-        1.0, "beta": 0.1},
-    "SampleSplitting": {"n_slices": 2},
-    "SampleSplitting.ask": {"slice_value": lambda i: 0.5, "rounding": ROUNDING},
-}  # fmt: skip
+    "binary_search_quantile": {"alpha": 0.5},
+    "gaussian_mechanism": {"rounding": ...},
+    "laplace_mechanism": {"rounding": ...},
+}
+METHODS = [
+    *("CountCells.around", "CountCells.counts", "CountCells.index", "EffectiveRounds.ask", "Ladder.ask"),
+    *("ParameterFreeLadder.ask", "PrivateMultiplicativeWeights.ask", "SampleSplitting.ask"),
+    *("SparseVector.ask", "Thresholdout.ask", "Verification.ask"),
+]
 NOT_CALLED = {
-    "Grid", "StatefulMechanism", "Release", "ThresholdoutAnswer", "EffectiveRoundsAnswer", "guess_error",
-}  # fmt: skip
+    "Grid",
+    "StatefulMechanism",
+    "Release",
+    "ThresholdoutAnswer",
+    "EffectiveRoundsAnswer",
+    "guess_error",
+}
 
 # Zero and below are as bad as NaN for these.
 POSITIVE = {
@@ -95,41 +64,56 @@ POSITIVE = {
 TRUNCATED = {"private_quantile", "exact_quantile", "binary_search_quantile", "multiplicative_weights_median"}
 
 
+def arguments(call, name):
+    """Return valid arguments of what a name stands for, but for its generator."""
+    passed = {
+        each: INSTEAD.get(name, {}).get(each, GOOD.get(each, ...))
+        for each in inspect.signature(call).parameters
+    }
+    return {each: copy.deepcopy(value) for each, value in passed.items() if value is not ...}
+
+
 def target(name):
-    """The callable of a name, and the mechanism that it may change."""
-    if "." not in name:
-        return getattr(mechanisms, name), None
-    owner, method = name.split(".")
-    mechanism = getattr(mechanisms, owner)(**CALLS.get(owner, {}))
+    """Return what a name stands for, and the mechanism that it may change."""
+    owner, _, method = name.partition(".")
+    made = getattr(mechanisms, owner)
+    if not method:
+        return made, None
+    mechanism = made(**arguments(made, owner))
     return getattr(mechanism, method), mechanism if hasattr(mechanism, "state") else None
 
 
+def refused(name, match, **changes):
+    """Assert that a call with these changes is refused, that nothing is drawn and nothing remembered."""
+    call, mechanism = target(name)
+    generator = np.random.default_rng(0)
+    before = repr(mechanism and mechanism.state()), generator.bit_generator.state
+    drawing = {"rng": generator} if "rng" in inspect.signature(call).parameters else {}
+    with pytest.raises(ValueError, match=match):
+        call(**{**arguments(call, name), **drawing, **changes})
+    assert (repr(mechanism and mechanism.state()), generator.bit_generator.state) == before
+
+
 def poisoned(name):
-    for argument, value in CALLS[name].items():
+    """Yield a label and a change of one argument, for every argument and everything that is bad in its place."""
+    for argument, value in arguments(target(name)[0], name).items():
+        bads = {}
         if isinstance(value, list | tuple):
-            bads = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-            if name in TRUNCATED and argument in ("values", "estimator"):
-                bads = {"nan": math.nan}
-            for label, bad in bads.items():
-                holder = copy.deepcopy(value)
-                if isinstance(value[0], list):
-                    holder[1][1] = bad
-                else:
-                    holder = type(value)([bad, *value[1:]])
-                yield f"{argument}={label}", {argument: holder}
-            yield f"{argument}=empty", {argument: type(value)()}
+            is_truncated = name in TRUNCATED and argument in ("values", "estimator")
+            for label in ("nan",) if is_truncated else ("nan", "inf", "-inf"):
+                first = [POISONS[label], *value[0][1:]] if isinstance(value[0], list) else POISONS[label]
+                bads[label] = type(value)([first, *value[1:]])
+            bads["empty"] = type(value)()
+        elif argument == "bit":
+            bads = {"nan": math.nan, "number": 1}
         elif isinstance(value, int | float):
-            bads = dict(POISONS)
-            if argument == "guess" and name == "Rounding":
+            is_positive = argument in POSITIVE or name == "Thresholdout"
+            bads = POISONS | ({"zero": 0, "negative": -1.0} if is_positive else {})
+            if (name, argument) == ("Rounding", "guess"):
                 del bads["none"]
-            if argument == "bit":
-                bads = {"nan": math.nan, "number": 1}
-            if argument in POSITIVE or (argument, "Thresholdout") in {("threshold", name), ("scale", name)}:
-                bads |= {"zero": 0, "negative": -1.0}
-            for label, bad in bads.items():
-                yield f"{argument}={label}", {argument: bad}
         elif argument in ("rounding", "grid", "mechanism", "slice_values", "slice_value"):
-            yield f"{argument}=nan", {argument: math.nan}
+            bads = {"nan": math.nan}
+        yield from ((f"{argument}={label}", {argument: bad}) for label, bad in bads.items())
 
 
 OUT_OF_RANGE = {
@@ -162,49 +146,29 @@ OUT_OF_RANGE = {
     ],
     "private_learner": [{"errors": [[0, 2]]}],
 }
+CALLS = [*(name for name in mechanisms.__all__ if name not in NOT_CALLED), *METHODS]
 CASES = [
     *((name, change, f"{name}-{label}") for name in CALLS for label, change in poisoned(name)),
     *((name, change, f"{name}-{change}") for name, changes in OUT_OF_RANGE.items() for change in changes),
 ]
-
-
-def test_every_public_name_is_poisoned():
-    assert set(mechanisms.__all__) <= {name.split(".")[0] for name in CALLS} | NOT_CALLED
+DRAWING = [name for name in CALLS if "rng" in inspect.signature(target(name)[0]).parameters]
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_the_arguments_are_valid_to_begin_with(name):
     call, _ = target(name)
-    rng = {"rng": np.random.default_rng(0)} if "rng" in inspect.signature(call).parameters else {}
-    call(**copy.deepcopy(CALLS[name]), **rng)
+    call(**arguments(call, name), **({"rng": np.random.default_rng(0)} if name in DRAWING else {}))
 
 
 @pytest.mark.parametrize(("name", "change"), [pytest.param(*case, id=label) for *case, label in CASES])
 def test_poison_raises_and_draws_nothing(name, change):
-    call, mechanism = target(name)
-    before = repr(mechanism and mechanism.state())
-    arguments = {**CALLS[name], **change}
-    generator = np.random.default_rng(0)
-    state = generator.bit_generator.state
-    if "rng" in inspect.signature(call).parameters:
-        arguments["rng"] = generator
-    with pytest.raises(ValueError, match=r"(?s)^The '.*' parameter of [\w.]+ must be .* Got .* instead\."):
-        call(**arguments)
-    assert generator.bit_generator.state == state
-    assert repr(mechanism and mechanism.state()) == before
-
-
-DRAWING = [n for n in CALLS if "rng" in inspect.signature(target(n)[0]).parameters]
+    refused(name, r"(?s)^The '.*' parameter of [\w.]+ must be .* Got .* instead\.", **change)
 
 
 @pytest.mark.parametrize("name", DRAWING)
 @pytest.mark.parametrize("rng", [None, 0, np.random.RandomState(0)], ids=["none", "seed", "legacy"])
 def test_only_a_generator_is_a_generator(name, rng):
-    call, mechanism = target(name)
-    before = repr(mechanism and mechanism.state())
-    with pytest.raises(ValueError, match=r"'rng' parameter of \w+ must be a numpy.random.Generator"):
-        call(**CALLS[name], rng=rng)
-    assert repr(mechanism and mechanism.state()) == before
+    refused(name, r"'rng' parameter of \w+ must be a numpy.random.Generator", rng=rng)
 
 
 def test_messages_do_not_show_the_holdout():
