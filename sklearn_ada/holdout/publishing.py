@@ -46,9 +46,9 @@ from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.questions.loss_count import LossCount
 from sklearn_ada.questions.question import Guess, Outcome, Question
-from sklearn_ada.questions.sealed import as_recorded
+from sklearn_ada.questions.sealed import as_recorded, sealed_context, shown
 from sklearn_ada.terms.policy import Allowance, Asker, Genesis
-from sklearn_ada.terms.seal_key import check_private_key, opened_with, sealed_context, shown
+from sklearn_ada.terms.seal_key import check_private_key, opened_with
 
 _OWNER = "Holdout.unseal"
 _EXPECTED = "sealed answers of this holdout, or the numbers of their records"

@@ -68,10 +68,11 @@ from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.outputs import UnusableOutputsError
 from sklearn_ada.questions.loss_count import LossCount
 from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.sealed import hidden, sealed_context
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, OutputSummary
 from sklearn_ada.terms.policy import Asker, Genesis, Policy
-from sklearn_ada.terms.seal_key import check_library, hidden, sealed_context, sealed_for
+from sklearn_ada.terms.seal_key import check_library, sealed_for
 
 Result = TypeVar("Result")
 

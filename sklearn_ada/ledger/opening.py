@@ -51,7 +51,8 @@ def ledger_address(given: Address | None, content: Callable[[], str], kind: str 
 
 def ledgers_of_kind(given: Address | None, kind: str) -> list[str]:
     """Return the addresses of this session's ledgers (of this process's, in memory) of a kind."""
-    return [one for each in BACKENDS if given == each.shorthand for one in each.addresses_of_kind(kind)]
+    of_shorthand = (backend for backend in BACKENDS if given == backend.shorthand)
+    return [address for backend in of_shorthand for address in backend.addresses_of_kind(kind)]
 
 
 def is_begun(address: Address) -> bool:

@@ -309,48 +309,87 @@ def _ask_about_winners(run: Run) -> Winner:
     ValueError
         If the winner was to be hidden among the candidates, and none has a score.
     """
-    given, metric, hidden = run.given, run.metric, run.given.asks_candidates
+    given, hidden = run.given, run.given.asks_candidates
     count = engines.n_candidates(given.search) if hidden else 1 if given.ask == "winner" else int(given.ask)
     assert count is not None  # `Parameters.check` has refused other searches
     selecting = given.how.draws_winner or (given.reveal == "winner" and count > 1)
-    search = _prepared(run)
-    name, own_scoring = engines.score_name(search, metric)
-    about: dict[str, Any] = {"purpose": "certify", "scoring": metric, "key": run.key}
-    size, among = (1, count) if selecting else (count, 1)
-    open_round(run.session, size, alternatives=among, record=False, **about)  # raises before the long search
-    tell("searching; the holdout is asked when the search is done", given.verbose)
-    run.fit_search(search, run.params.of_asking() if hidden else run.params.of_search)
-    ranking = engines.ranked(search, name)
+    _open_round_of(run, count, selecting, record=False)  # raises before the long search
+    ranking, of_folds = _searched(run)
     results = ranking.results
     chosen, why = _chosen(run, ranking, count)
     tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", given.verbose)
     models = run.refit([results["params"][i] for i in chosen])
-    methods = metric.methods or ("predict",)
-    able = [any(callable(getattr(model, method, None)) for method in methods) for model in models]
-    if not (why or hidden or any(able)):
-        why = _NO_PREDICT
+    if not hidden and not why:
+        able = _that_can_be_asked(models, run.metric)
+        why = "" if able else _NO_PREDICT
+        if able:
+            chosen, models = [chosen[i] for i in able], [models[i] for i in able]
     if why:
         results.update(engines.columns_of([None] * len(ranking.scores)))
-        return Winner(search, results, chosen[0], models[0], [], None, unasked=why)
-    if not (hidden or all(able)):
-        warn_user(
-            f"Of the best {len(able)} models {len(able) - sum(able)} cannot be asked about: they have no "
-            "predict, or whichever method the metric takes."
-        )
-        chosen, models = ([x for x, can in zip(of, able, strict=True) if can] for of in (chosen, models))
-    size, among = (1, len(chosen)) if selecting else (len(chosen), 1)
-    round_name = open_round(run.session, size, alternatives=among, **about)
+        return Winner(ranking.search, results, chosen[0], models[0], [], None, unasked=why)
+    round_name = _open_round_of(run, len(chosen), selecting)
     if selecting:
         epsilon = "auto" if given.how.draws_winner else None
-        winner = run.holdout.select(models, scoring=metric, epsilon=epsilon)
+        winner = run.holdout.select(models, scoring=run.metric, epsilon=epsilon)
         chosen, models = [chosen[winner]], [models[winner]]
-    of_metric = given.scoring, metric, metric.scoring, engines.plain_scoring(metric)
-    of_folds = ranking if not hidden and own_scoring in of_metric else None
-    answers: dict[int, Answer] = {}
+    tuned, answers = _certify_each(run, chosen, models, ranking, of_folds, round_name)
+    best = best_of(answers, chosen, results["params"], given.one_standard_error)
+    if hidden:
+        results = engines.masked(results, best, answers[best].value)
+    results.update(engines.columns_of(map(answers.get, range(len(ranking.scores)))))
+    model, answer = models[chosen.index(best)], answers[best]
+    return Winner(ranking.search, results, best, model, list(answers.values()), answer, tuned[best])
+
+
+def _open_round_of(run: Run, count: int, selecting: bool, record: bool = True) -> str | None:
+    """Open the round of so many models, or of the one of them that the holdout will choose."""
+    size, among = (1, count) if selecting else (count, 1)
+    about: dict[str, Any] = {"purpose": "certify", "scoring": run.metric, "key": run.key}
+    return open_round(run.session, size, alternatives=among, record=record, **about)
+
+
+def _searched(run: Run) -> tuple[Ranking, Ranking | None]:
+    """Run the search and return its ranking, twice if its scores are guesses: by its folds, of the metric."""
+    given, metric, hidden = run.given, run.metric, run.given.asks_candidates
+    search = _prepared(run)
+    name, own_scoring = engines.score_name(search, metric)
+    tell("searching; the holdout is asked when the search is done", given.verbose)
+    run.fit_search(search, run.params.of_asking() if hidden else run.params.of_search)
+    ranking = engines.ranked(search, name)
+    by_metric = own_scoring in (given.scoring, metric, metric.scoring, engines.plain_scoring(metric))
+    return ranking, ranking if by_metric and not hidden else None
+
+
+def _that_can_be_asked(models: list[Any], metric: Metric) -> list[int]:
+    """Return the numbers of the models with a method that the metric takes; warn if others lack it."""
+    methods = metric.methods or ("predict",)
+    able = [
+        number
+        for number, model in enumerate(models)
+        if any(callable(getattr(model, method, None)) for method in methods)
+    ]
+    if 0 < len(able) < len(models):
+        warn_user(
+            f"Of the best {len(models)} models {len(models) - len(able)} cannot be asked about: they have no "
+            "predict, or whichever method the metric takes."
+        )
+    return able
+
+
+def _certify_each(
+    run: Run,
+    chosen: list[int],
+    models: list[Any],
+    ranking: Ranking,
+    of_folds: Ranking | None,
+    round_name: str | None,
+) -> tuple[dict[int, Metric], dict[int, Answer]]:
+    """Return the metric of each model, as it was tuned, and its answer, by numbers of candidates."""
     tuned: dict[int, Metric] = {}
+    answers: dict[int, Answer] = {}
     pairs = list(zip(chosen, models, strict=True))
-    for index, model in with_bar(pairs, "certifying", given.verbose):
-        tuned[index], guess = _metric_and_guess(run, index, results["params"][index], of_folds)
+    for index, model in with_bar(pairs, "certifying", run.given.verbose):
+        tuned[index], guess = _metric_and_guess(run, index, ranking.results["params"][index], of_folds)
         answers[index] = run.certify(model, guess, tuned[index], round_name)
     if run.session.policy.seals:
         run.close()
@@ -358,12 +397,7 @@ def _ask_about_winners(run: Run) -> Winner:
             closed = run.session.recorded_answer(answer.index)
             if closed is not None:
                 answers[index] = replace(closed, repeated=answer.repeated)
-    best = best_of(answers, chosen, results["params"], given.one_standard_error)
-    if hidden:
-        results = engines.masked(results, best, answers[best].value)
-    results.update(engines.columns_of(map(answers.get, range(len(ranking.scores)))))
-    model, answer = models[chosen.index(best)], answers[best]
-    return Winner(search, results, best, model, list(answers.values()), answer, tuned[best])
+    return tuned, answers
 
 
 def _prepared(run: Run) -> Any:

@@ -1,4 +1,4 @@
-"""One search from its start to its table: how it scores, how it runs, how it is read.
+"""One search from its start to its table: how it scores, runs, reports and is read.
 
 Kinds of searches are recognised by their parameters, so no search library is imported. Any other search with
 ``scoring``, ``cv``, ``refit`` and ``cv_results_`` is taken for a plain one.
@@ -12,6 +12,11 @@ sees the holdout. In the end its candidates are fitted on all rows but the holdo
 under seal, and only the number of the best of N is released: one of N symbols, ``ln N`` nats. Its certified
 score is one more question, whose interval allows for the choice among N candidates that were all fixed
 before.
+
+**Callbacks** of scikit-learn 1.9 and later, such as its progress bar: those of the wrapper are its search's.
+A search reports on itself and takes no notice of who runs it. So it gets the callbacks that were set around
+it, and where the wrapper itself is fitted by a search that reports, it takes the wrapper's place there. What
+callbacks see are training rows: the holdout is not passed to them.
 """
 
 from __future__ import annotations
@@ -50,6 +55,27 @@ from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.training_rows import ValidationSplit
+
+try:
+    from sklearn.callback import CallbackSupportMixin, ProgressBar
+
+    _ONLY_ONE = {ProgressBar}  # two of them in one search end in an error of scikit-learn's
+except ImportError:  # before 1.9
+    _ONLY_ONE = set()
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing: there are no callbacks."""
+
+
+# What scikit-learn sets on an estimator: the callbacks themselves, and the task that it is part of.
+_CALLBACKS, _TASK = "_skl_callbacks", "_parent_callback_ctx"
+
+_OF_SEARCH = (
+    "max_resources_", "min_resources_", "multimetric_", "n_candidates_", "n_iterations_",
+    "n_possible_iterations_", "n_remaining_candidates_", "n_required_iterations_", "n_resources_",
+    "n_splits_", "refit_time_",
+)  # fmt: skip
+"""Fitted attributes of scikit-learn's searches that are the wrapper's too."""
 
 
 def asking_search(search: Any, recording: RecordingScorer, cv: ValidationSplit) -> Any:
@@ -523,3 +549,29 @@ class FitParams:
 def _is_aligned(value: Any, n: int) -> bool:
     """Return whether a fit parameter has one entry per row."""
     return hasattr(value, "__len__") and not isinstance(value, (str, dict)) and n_rows(value) == n
+
+
+@contextlib.contextmanager
+def reporting(wrapper: Any, search: Any) -> Iterator[None]:
+    """Let a search report to the wrapper's callbacks while it is fitted."""
+    before, own = vars(search).get(_CALLBACKS, []), vars(wrapper).get(_CALLBACKS, [])
+    kinds = {type(one) for one in before} & _ONLY_ONE
+    if own:
+        more = (one for one in own if one not in before and type(one) not in kinds)
+        search.set_callbacks(*before, *more)
+    if _TASK in vars(wrapper):
+        setattr(search, _TASK, getattr(wrapper, _TASK))
+    try:
+        yield
+    finally:
+        search.__dict__.pop(_TASK, None)
+        if own:
+            search.set_callbacks(*before)
+
+
+def hand_on(search: Any, wrapper: Any) -> None:
+    """Copy the fitted attributes of a search to the wrapper, and drop earlier ones."""
+    for name in _OF_SEARCH:
+        wrapper.__dict__.pop(name, None)
+        if hasattr(search, name):
+            setattr(wrapper, name, getattr(search, name))

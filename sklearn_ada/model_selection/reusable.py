@@ -12,11 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import estimator_html_repr, get_tags, indexable
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._notices import tell, warn_user
@@ -31,11 +32,16 @@ from sklearn_ada.holdout.report import HoldoutReport
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection import engines
 from sklearn_ada.model_selection.certifying import Run, Winner
-from sklearn_ada.model_selection.delegating import Delegates, hand_on, remember_rows, reporting
+from sklearn_ada.model_selection.engines import CallbackSupportMixin
 from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
-from sklearn_ada.model_selection.setting_aside import checked_rows, ids_of_rows, set_aside
-from sklearn_ada.model_selection.training_rows import is_shuffled_for, warn_of_blocks
+from sklearn_ada.model_selection.setting_aside import checked_rows, ids_of_rows, set_aside, without_column
+from sklearn_ada.model_selection.training_rows import (
+    is_shuffled_for,
+    remember_rows,
+    warn_of_blocks,
+    warn_of_rows_of_fit,
+)
 from sklearn_ada.terms.models import Subject, model_digest
 
 if TYPE_CHECKING:
@@ -48,6 +54,128 @@ _BEST = (
 """Attributes of the best candidate."""
 _NOT_FINISHED = "The last call of fit did not end, so nobody can say what was asked about the best model."
 _PUBLISH = f"{OWNER}.publish"
+
+
+# What the class is made of comes before it: methods that are those of its best estimator.
+
+
+def _to_best(method: str, summary: str, *, has_ids: bool = True) -> Any:
+    """Return a method that is that of ``best_estimator_``, and exists where the estimator has it."""
+
+    def has(self: Any) -> bool:
+        if hasattr(self, "best_estimator_"):
+            getattr(self.best_estimator_, method)
+        elif self.search.get_params(deep=False).get("refit") is False and self.scoring is None:
+            raise AttributeError(
+                f"This {type(self).__name__} has a search with `refit=False`. {method} is available only "
+                "after refitting on the best parameters. Use refit=True, or fit a model with best_params_."
+            )
+        else:
+            getattr(self.search.estimator, method)
+        return True
+
+    def call(self: Any, X: Any) -> Any:
+        return getattr(self._fitted(), method)(self._columns(X) if has_ids else X)
+
+    call.__name__, call.__qualname__, call.__doc__ = method, f"Delegates.{method}", summary
+    return available_if(has)(call)
+
+
+def _of_best(attribute: str, summary: str) -> property:
+    """Return an attribute that is that of ``best_estimator_``."""
+    return property(lambda self: getattr(_best_of(self, attribute), attribute), doc=summary)
+
+
+def _best_of(wrapper: Any, attribute: str) -> Any:
+    if not hasattr(wrapper, "best_estimator_"):
+        raise AttributeError(f"{type(wrapper).__name__} is not fitted, so it has no {attribute!r}.")
+    return wrapper.best_estimator_
+
+
+class Delegates(CallbackSupportMixin):
+    """Methods and attributes of ``best_estimator_``; the methods exist where the estimator has them."""
+
+    search: Any
+    scoring: Any
+    scorer_: Any
+    best_estimator_: Any
+    best_answer_: Answer
+    answers_: list[Answer]
+    cv_results_: dict[str, Any]
+    _certified_metric: Metric | None = None  # as validation rows have tuned it
+    _unasked: str = ""  # why the holdout was not asked about the best model, if it was not
+    _asked: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
+    _id_column: str | None = None  # which no model sees
+    _takes_pairs_with: tuple[int, NDArray[Any]] | None = None  # of how many rows, which are for training
+
+    predict = _to_best("predict", "Predict with ``best_estimator_``.")
+    predict_proba = _to_best("predict_proba", "Predict probabilities with ``best_estimator_``.")
+    predict_log_proba = _to_best("predict_log_proba", "Predict log-probabilities with ``best_estimator_``.")
+    decision_function = _to_best("decision_function", "Return the decision function of ``best_estimator_``.")
+    score_samples = _to_best("score_samples", "Return the score of every row by ``best_estimator_``.")
+    transform = _to_best("transform", "Transform with ``best_estimator_``.")
+    inverse_transform = _to_best(
+        "inverse_transform", "Transform back with ``best_estimator_``.", has_ids=False
+    )
+
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+        """Return the plain metric on the X given; asks the holdout nothing.
+
+        A warning tells if these are the rows of `fit`, on most of which the model was trained.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, ...)
+        y : array-like of shape (n,) or None, default=None
+        **params : dict
+            ``sample_weight``; with metadata routing whatever the scorer requests.
+        """
+        model, scorer = self._fitted(), self.scorer_
+        if params.keys() - {"sample_weight"} and not get_config()["enable_metadata_routing"]:
+            owner, fix = "ReusableHoldoutCV.score", "Set it: sklearn.set_config(...)."
+            at_most = "sample_weight at most: metadata is only supported if enable_metadata_routing=True"
+            raise bad_parameter("**params", owner, at_most, sorted(params), fix)
+        if self._takes_pairs_with is None:
+            warn_of_rows_of_fit(self, without_column(X, self._id_column), y)
+        refit = self.search.get_params(deep=False).get("refit")
+        if isinstance(scorer, dict):
+            return float(scorer[refit](model, self._columns(X), y, **params))
+        score = scorer(model, self._columns(X), y, **params)
+        return float(score[refit] if isinstance(score, dict) else score)
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    def _columns(self, X: Any) -> Any:
+        """Return X without ids; of pairs with all rows that were passed, those with the rows fitted on."""
+        X = without_column(X, self._id_column)
+        return X if self._takes_pairs_with is None else X[:, self._takes_pairs_with[1]]
+
+    classes_ = _of_best("classes_", "Class labels of ``best_estimator_``.")
+    feature_names_in_ = _of_best("feature_names_in_", "Feature names of ``best_estimator_``, if any.")
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns that `predict` takes; AttributeError before fit."""
+        best = _best_of(self, "n_features_in_")
+        return int(best.n_features_in_) if self._takes_pairs_with is None else self._takes_pairs_with[0]
+
+    @available_if(lambda self: hasattr(self.search, "set_callbacks"))
+    def set_callbacks(self, *callbacks: Any) -> Any:
+        """Set callbacks for the search (scikit-learn 1.9 or later), such as ``ProgressBar()``.
+
+        They see what the search does, on training rows, and nothing of the certificate.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+
+        Returns
+        -------
+        self
+        """
+        return super().set_callbacks(*callbacks)
 
 
 @dataclass(eq=False, repr=False)
@@ -283,7 +411,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         """
         given = Parameters.of(self)
         given.check()
-        self._asked = self._certified = None
+        self._asked = self._certified_metric = None
         self._unasked = _NOT_FINISHED
         X, y, ids, self._id_column = checked_rows(given, X, y, ids)
         without = given.why_no_metric()
@@ -307,7 +435,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             self.holdout_.check_overlap(X_train)
             self._warn_of_folds(given, cv, X_train, y_train, params.groups)
 
-        reports = partial(reporting, self)
+        reports = partial(engines.reporting, self)
         run = Run(given, self.holdout_, X_train, y_train, params, metric, median, cv, reports)
         winner = run.winner()
         self._keep(winner, given, metric, run.digests)
@@ -330,14 +458,14 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         if keeps_model:
             warn_user(f"{without} Without it the winner is kept, and the holdout is not asked about it.")
         search = engines.unfitted(self.search, cv)
-        with reporting(self, search):
+        with engines.reporting(self, search):
             search.fit(own_copy(X), y, **params.of_search)
         self._forget()
         self.search_, self.cv_results_, self.answers_ = search, engines.candidates_of(search), []
         for name in ("best_index_", "best_params_", "best_estimator_", "scorer_"):
             if hasattr(search, name):
                 setattr(self, name, getattr(search, name))
-        hand_on(search, self)
+        engines.hand_on(search, self)
         self._unasked = without if keeps_model else ""
         if not self._unasked:
             warn_user(
@@ -353,7 +481,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         self.best_index_, self.best_params_ = winner.index, winner.results["params"][winner.index]
         if winner.model is not None:
             self.best_estimator_ = winner.model
-        self._certified, self._unasked = winner.metric, winner.unasked
+        self._certified_metric, self._unasked = winner.metric, winner.unasked
         if winner.answer is not None:
             number = winner.answer.index
             self._asked = (digests[number], number) if number in digests else None
@@ -364,7 +492,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         own = getattr(search, "scorer_", None)  # as its search scores, so does this, if by one metric
         is_own = own is not None and self.scoring is None and given.scorer is None
         self.scorer_ = own if is_own and not given.asks_candidates else metric.score
-        hand_on(search, self)
+        engines.hand_on(search, self)
         if given.asks_candidates:
             self.multimetric_ = False
             engines.forget_holdout(search, self.search, engines.plain_scoring(metric))
@@ -445,7 +573,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         if asked is None:
             raise LedgerMismatchError("The ledger has no record of this search: it is another one.")
         given = Parameters.of(self)
-        metric = self._certified or given.metric()
+        metric = self._certified_metric or given.metric()
         median = given.median(metric, holdout)
         guess = session.guess_behind(asked)
         model, data, policy = self.best_estimator_, session.data, session.policy
@@ -514,7 +642,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             got = "a search that was pickled, which dropped the rows of the holdout"
             fix = "Open the holdout on its ledger: Holdout(X, y, ledger=...).compare(incumbent, model, ...)."
             raise bad_parameter("X", owner, "there", got, fix)
-        metric = (self._certified or Parameters.of(self).metric()) if scoring is None else scoring
+        metric = (self._certified_metric or Parameters.of(self).metric()) if scoring is None else scoring
         return self.holdout_.compare(incumbent, self.best_estimator_, scoring=metric, guess_from=guess_from)
 
     def _with_rows(self, X: Any, y: Any, ids: Any, groups: Any) -> Holdout:

@@ -11,6 +11,10 @@ Rows that were split by the caller, who passes a `Holdout`, stay in their order:
 they come from ``train_test_split``, and the search finds just what it finds by itself. There is a warning if
 labels or features differ from fold to fold beyond chance.
 
+**Rows that are scored** may be those that were passed to fit, on most of which the model was trained. That is
+seen by a digest of each fitted search, kept in this process only: in a pickle it would let anybody test a
+guess of the labels.
+
 **Time.** A splitter that is ordered in time says that models must not learn from rows after those they are
 judged by. A holdout of random rows lies between the training rows in time, so it would be just that.
 """
@@ -24,6 +28,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +47,14 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_real
 from sklearn_ada.data.labels import n_rows, take_rows
+from sklearn_ada.digest.canonical import canonical_digest
+from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.digest.rows import id_hashes, part_of_each, row_hashes, rows_digest
 from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
 
+_of_fit: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+_ROWS = 256  # of X, evenly spaced; of y all
 # Whether rows are all among those that guesses come from, and all among those that models are fitted on.
 _ORIGINS = {"validation": (True, False), "both": (True, True), "fit": (False, True)}
 
@@ -386,3 +395,31 @@ def _positions(rows: Any) -> np.ndarray:
     """Return the row numbers of a part of a split, which may be a mask."""
     which = np.asarray(rows)
     return np.flatnonzero(which) if which.dtype == bool else which
+
+
+def remember_rows(search: Any, X: Any, y: Any) -> None:
+    """Remember which rows a search is fitted on."""
+    _of_fit.pop(search, None)
+    digest = _digest_of_fit(X, y)
+    if digest is not None:
+        _of_fit[search] = digest
+
+
+def warn_of_rows_of_fit(search: Any, X: Any, y: Any) -> None:
+    """Warn, once, if these are the rows that a search was fitted on."""
+    digest = _of_fit.get(search)
+    if digest is None or y is None or _digest_of_fit(X, y) != digest:
+        return
+    warn_user(
+        "These are the rows that were passed to fit, and the model was trained on most of them: this score "
+        "is too good, and certifies nothing. The certified score is best_score_ (publish() releases it).",
+        once=("rows of fit", digest),
+    )
+
+
+def _digest_of_fit(X: Any, y: Any) -> str | None:
+    try:
+        at = np.linspace(0, n_rows(X) - 1, min(n_rows(X), _ROWS)).astype(int)
+        return canonical_digest((take_rows(X, at), np.asarray(y)))
+    except (Undigestible, ValueError, TypeError, IndexError):  # such rows were not passed to fit
+        return None

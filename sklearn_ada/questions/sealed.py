@@ -10,12 +10,15 @@ What is sealed is a count (`sklearn_ada.questions.loss_count`).
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease, Event
+from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
@@ -153,3 +156,34 @@ def as_recorded(
     if mechanism["name"] == "sealed":
         return SealedQuestion(replace(question, guess=guess), LossCount.described(mechanism))
     return by_value_alone(CodedQuestion.plan("certify", question.metric, guess, data, policy), mechanism)
+
+
+# The value itself, as its record keeps it where no public key was given (else `terms.seal_key`).
+
+_BYTES = 8  # of a value
+
+
+def sealed_context(fingerprint: str, key: str) -> str:
+    """Return what a value is sealed for: the record of this key, of a ledger with this genesis."""
+    return f"sealed {fingerprint} {key}"
+
+
+def hidden(point: int, secret: bytes, context: str) -> str:
+    """Return a point as its record keeps it, hidden by the ledger's secret."""
+    return _padded(point.to_bytes(_BYTES, "big", signed=True), secret, context).hex()
+
+
+def shown(text: str, secret: bytes, context: str) -> int:
+    """Return the point that `hidden` hid."""
+    try:
+        return int.from_bytes(_padded(bytes.fromhex(text), secret, context), "big", signed=True)
+    except (TypeError, ValueError) as error:
+        raise LedgerDamagedError(
+            "What a record keeps sealed cannot be read: the ledger was edited."
+        ) from error
+
+
+def _padded(content: bytes, secret: bytes, context: str) -> bytes:
+    """Return bytes under the pad of a record, which also takes it off."""
+    pad = hmac.new(secret, context.encode(), hashlib.sha256).digest()[:_BYTES]
+    return bytes(a ^ b for a, b in zip(content, pad, strict=True))

@@ -1,11 +1,12 @@
 """Seal values that only the holder of a private key can open.
 
-Without a key, sealed values are hidden by the ledger's secret, which whoever opens the ledger has. With the
-holder's public key, kept in the ledger's first record, each value is encrypted for it (ECIES): a fresh
-X25519 key pair is made, HKDF (SHA-256) derives a key from what it shares with the holder's, and AES-GCM
-encrypts the value with that. The fresh private key is dropped, so whoever sealed a value cannot open it
-again. The record's key and the holdout's fingerprint are authenticated along with it: nothing that was sealed
-for one record can be opened as another's. The library `cryptography` does each of these.
+Without a key, sealed values are hidden by the ledger's secret (`sklearn_ada.questions.sealed.hidden`), which
+whoever opens the ledger has. With the holder's public key, kept in the ledger's first record, each value is
+encrypted for it (ECIES): a fresh X25519 key pair is made, HKDF (SHA-256) derives a key from what it shares
+with the holder's, and AES-GCM encrypts the value with that. The fresh private key is dropped, so whoever
+sealed a value cannot open it again. The record's key and the holdout's fingerprint are authenticated along
+with it: nothing that was sealed for one record can be opened as another's. The library `cryptography` does
+each of these.
 
 What is sealed has one length, whatever the value is.
 """
@@ -13,8 +14,6 @@ What is sealed has one length, whatever the value is.
 from __future__ import annotations
 
 import functools
-import hashlib
-import hmac
 import os
 from types import SimpleNamespace
 from typing import Any
@@ -29,32 +28,6 @@ _MAKE = (
     "openssl pkey -in private.pem -pubout -out public.pem."
 )
 _NONCE = bytes(12)  # each key encrypts one value
-
-
-def sealed_context(fingerprint: str, key: str) -> str:
-    """Return what a value is sealed for: the record of this key, of a ledger with this genesis."""
-    return f"sealed {fingerprint} {key}"
-
-
-def hidden(point: int, secret: bytes, context: str) -> str:
-    """Return a point as its record keeps it, hidden by the ledger's secret."""
-    return _padded(point.to_bytes(_BYTES, "big", signed=True), secret, context).hex()
-
-
-def shown(text: str, secret: bytes, context: str) -> int:
-    """Return the point that `hidden` hid."""
-    try:
-        return int.from_bytes(_padded(bytes.fromhex(text), secret, context), "big", signed=True)
-    except (TypeError, ValueError) as error:
-        raise LedgerDamagedError(
-            "What a record keeps sealed cannot be read: the ledger was edited."
-        ) from error
-
-
-def _padded(content: bytes, secret: bytes, context: str) -> bytes:
-    """Return bytes under the pad of a record, which also takes it off."""
-    pad = hmac.new(secret, context.encode(), hashlib.sha256).digest()[:_BYTES]
-    return bytes(a ^ b for a, b in zip(content, pad, strict=True))
 
 
 def check_library() -> None:

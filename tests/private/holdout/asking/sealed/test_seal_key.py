@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_ada import Guess, ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
+from sklearn_ada.questions.sealed import sealed_context, shown
 from sklearn_ada.terms import seal_key as seal_keys
 from sklearn_ada.terms.models import _LAYOUT, OutputSummary, _padded
 from tests.support.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
@@ -293,8 +294,8 @@ def test_a_stranger_with_ledger_and_secret_searches_all_counts(keyed, tmp_path):
 
     by_pad = None
     if len(record.body["sealed"]) == 16:
-        context = seal_keys.sealed_context(holdout.ledger.genesis["fingerprint"], record.key)
-        by_pad = seal_keys.shown(record.body["sealed"], secret, context)
+        context = sealed_context(holdout.ledger.genesis["fingerprint"], record.key)
+        by_pad = shown(record.body["sealed"], secret, context)
     by_sums = set()
     for each in (record, check, selection):
         key = session.sealing_key(str(each.key), secret)
