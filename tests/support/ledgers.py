@@ -8,7 +8,7 @@ from collections.abc import Collection
 from sklearn_ada.ledger import canonical_json, chain_hash, memory, transactions
 from tests.support.ledger.damages import forget
 
-__all__ = ["bodies", "forget_ledgers_in_memory", "names_of_ledgers_in_memory", "rewritten"]
+__all__ = ["bodies", "forget_ledgers_in_memory", "kinds", "names_of_ledgers_in_memory", "rewritten"]
 
 
 def names_of_ledgers_in_memory() -> set[str]:
@@ -30,6 +30,11 @@ def forget_ledgers_in_memory(names: Collection[str] | None = None) -> None:
 def bodies(holdout):
     """Return the bodies of the records of a holdout's ledger."""
     return [record.body for record in holdout.ledger.records()]
+
+
+def kinds(holdout):
+    """Return the kinds of the records of a holdout's ledger; the first, its genesis, has none."""
+    return [body.get("kind") for body in bodies(holdout)]
 
 
 def rewritten(path, number, edit):

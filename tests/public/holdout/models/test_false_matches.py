@@ -11,7 +11,7 @@ import pytest
 import sklearn
 
 from sklearn_ada import Holdout
-from tests.support.holdout.models.false_matches import found_before, left_out, objects, surroundings  # noqa: F401
+from tests.support.holdout.models.false_matches import objects, surroundings  # noqa: F401
 from tests.support.holdout.models.false_matches.models_of_false_matches import CASES, X, Y
 
 

@@ -12,13 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 __all__ = [
-    "BOTH", "CASES", "Signed", "X", "Y", "after", "by", "case", "having", "imported_from",
+    "BOTH", "CASES", "Signed", "X", "Y", "after", "by", "case", "changed", "having", "imported_from",
     "model_of", "saying",
 ]  # fmt: skip
 
-X = np.random.default_rng(0).integers(1, 4, size=(200, 2)) * np.random.default_rng(1).choice(
-    [-1, 1], (200, 2)
-)
+SIGNS = np.random.default_rng(1).choice([-1, 1], (200, 2))
+X = np.random.default_rng(0).integers(1, 4, size=(200, 2)) * SIGNS
 Y = (X[:, 0] > 0).astype(int)
 Y[::10] = 1 - Y[::10]  # accuracies of .9 and .1
 CASES = {}
@@ -43,15 +42,15 @@ def case(function):
 
 
 def model_of(body, **names):
-    """Return a fitted model of a class written in a notebook, and the notebook's names."""
+    """Return a fitted model of a class that is written in a notebook with these names."""
     notebook = {"__name__": "__main__", "Signed": Signed, **names}
     exec("class Model(Signed):\n" + "".join(f"    {line}\n" for line in body.split("\n")), notebook)
-    return notebook["Model"]().fit(), notebook
+    return notebook["Model"]().fit()
 
 
 def saying(expression, **names):
-    """Return a fitted model whose sign is an expression, and the notebook's names."""
-    return model_of(f"def sign(self):\n    return {expression}", **names)
+    """Return a fitted model whose sign is an expression of a notebook's names."""
+    return model_of(f"def sign(self): return {expression}", **names)
 
 
 def after(expression, change, **names):
@@ -63,7 +62,7 @@ def after(expression, change, **names):
     def models(folder, monkeypatch):
         for sign in BOTH:
             change(sign, folder, monkeypatch)
-            yield saying(expression.replace("FOLDER", str(folder)), **names)[0], sign
+            yield saying(expression.replace("FOLDER", str(folder)), **names), sign
 
     return models
 
@@ -77,12 +76,24 @@ def having(expression, **attributes):
     """Return a case of models with attributes, each made of the sign, which the sign is an expression of."""
 
     def make(sign):
-        model = saying(expression)[0]
+        model = saying(expression)
         for name, made in attributes.items():
             setattr(model, name, made(sign))
         return model
 
     return by(make)
+
+
+def changed(make, change):
+    """Return a case of one model, which is changed in place."""
+
+    def models(folder, monkeypatch):
+        model = make()
+        for sign in BOTH:
+            change(model, sign)
+            yield model, sign
+
+    return models
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ import gc
 import importlib
 import locale
 import logging
+import os
 import pickle
 import sqlite3
 import subprocess
@@ -17,6 +18,7 @@ import time
 import joblib
 import numpy as np
 import pandas as pd
+import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -27,8 +29,10 @@ from tests.support.holdout.models.false_matches.models_of_false_matches import (
     X,
     after,
     case,
+    imported_from,
+    model_of,
     saying,
-)
+)  # fmt: skip
 
 LOCAL = threading.local()
 CONTEXT = contextvars.ContextVar("sign", default=1)
@@ -79,6 +83,17 @@ def turn_link(sign, folder, monkeypatch):
 
 
 CASES |= {
+    "weights in a file that is trained again": after(
+        "np.load('FOLDER/weights.npy')", lambda sign, folder, _: np.save(folder / "weights.npy", sign), np=np
+    ),
+    "an environment variable": after(
+        "int(os.environ['SIGN'])", lambda sign, _, patch: patch.setenv("SIGN", str(sign)), os=os
+    ),
+    "a setting of sklearn": after(
+        "1 if sklearn.get_config()['print_changed_only'] else -1",
+        lambda sign, *_: sklearn.set_config(print_changed_only=sign > 0),
+        sklearn=sklearn,
+    ),
     "a memory map opened by predict": after(
         "np.load('FOLDER/weights.npy', mmap_mode='r')[0]",
         lambda sign, folder, _: np.save(folder / "weights.npy", [sign]),
@@ -157,7 +172,7 @@ CASES |= {
 @case
 def a_memory_map_edited_in_place(tmp_path, monkeypatch):
     np.save(tmp_path / "weights.npy", np.ones(1))
-    model = saying("self.weights_[0]")[0]
+    model = saying("self.weights_[0]")
     model.weights_ = np.load(tmp_path / "weights.npy", mmap_mode="r+")
     for sign in BOTH:
         model.weights_[:] = sign
@@ -174,3 +189,33 @@ def a_function_of_a_pipeline_that_reads_a_file(tmp_path, monkeypatch):
         model.fit(X, X[:, 0] > 0)
         np.save(file, sign)
         yield model, sign
+
+
+@case
+def a_package_reinstalled_under_one_version(tmp_path, monkeypatch):
+    for sign in BOTH:
+        text = f"__version__ = '1.0'\ndef sign(): return {sign}\n"
+        with imported_from(tmp_path / "site-packages", "package_of_somebody", text) as package:
+            yield saying("package.sign()", package=package), sign
+
+
+@case
+def a_file_of_a_module_imported_by_predict(tmp_path, monkeypatch):
+    text = "def sign(self):\n    from bundle_of_a_user import inner\n    return inner.sign()"
+    names = ["bundle_of_a_user", "bundle_of_a_user.inner", "bundle_of_a_user.sign"]
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    folder = tmp_path / "bundle_of_a_user"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "inner.py").write_text("from .sign import sign")
+    try:
+        for sign in BOTH:
+            (folder / "sign.py").write_text(f"def sign(): return {sign:+}")
+            for name in names:
+                sys.modules.pop(name, None)
+            importlib.invalidate_caches()
+            yield model_of(text), sign
+    finally:
+        for name in names:
+            sys.modules.pop(name, None)
