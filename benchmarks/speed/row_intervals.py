@@ -19,7 +19,7 @@ from benchmarks.speed.timing import by_turns
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.questions.of_rows import of_rows
+from sklearn_ada.questions.all_rows import with_rows_interval
 from sklearn_ada.terms.models import Subject
 
 __all__ = ["measure"]
@@ -109,7 +109,7 @@ def _interval(name, kind, population, function, seed, n, rounds):
         session = session_of(Holdout(X, y, ledger=":memory:"))
         subject = Subject.of(model, session.data, session.policy, "Holdout.certify")
         coded = plan_question(session, Ask(subject, Metric(name), "certify", guess_from=rows))
-        question = of_rows(coded, session.data, session.policy)
+        question = with_rows_interval(coded, session.data, session.policy)
     outputs = question.metric.outputs(model, X, y)
     classes = getattr(model, "classes_", None)
     said = X[:, 0] if kind != "labels" else outputs

@@ -29,9 +29,9 @@ from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Difference, Metric, undefined_metric
-from sklearn_ada.questions.coded import FILL, CodedQuestion, RefinedCheck
+from sklearn_ada.questions.all_rows import with_rows_interval
+from sklearn_ada.questions.coded import FILL, CodedQuestion, RefinedQuestion
 from sklearn_ada.questions.noisy import GaussianQuestion
-from sklearn_ada.questions.of_rows import of_rows
 from sklearn_ada.questions.question import (
     Guess,
     Question,
@@ -195,7 +195,7 @@ def _planned(session: Session, asked: Ask) -> Question:
     if asked.purpose == "check" and guess is None:
         fix = "Take it from validation data, or give those: guess_from=(X_val, y_val)."
         raise bad_parameter("guess", "Holdout.check", "an estimate of the metric", None, fix)
-    refined = kind if issubclass(kind, RefinedCheck) else None
+    refined = kind if issubclass(kind, RefinedQuestion) else None
     half_cell: Any = settings if refined is None else getattr(settings, "threshold", None)
     with meaning_of(metric, data):
         coded = CodedQuestion.plan(asked.purpose, metric, guess, data, policy, half_cell)
@@ -226,7 +226,7 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
     policy = session.policy
     sealed = in_cells(question, session.data, policy, asked.candidates) if policy.seals else None
     if sealed is None:
-        rows = of_rows(question, session.data, policy) if question.may_use_all_rows else None
+        rows = with_rows_interval(question, session.data, policy) if question.may_use_all_rows else None
         if rows is None or session.ledger.find(Framed.of(session, asked, question).keys[0]) is not None:
             return question
         return rows

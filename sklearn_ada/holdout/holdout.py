@@ -741,7 +741,7 @@ class Holdout(Uncopied):
         """
         hashed = None if ids is None else id_hashes(ids, "Holdout.top_up")
         more = pooled(self._session.data, self._session.policy, X, y, hashed)
-        session = self._session.of_rows(more)
+        session = self._session.with_data(more)
         if hashed is not None:
             check_not_of_others(session.ledger, hashed)
         if not were_added(self._session, session) and overlaps(self._session, row_hashes(X)):

@@ -222,7 +222,7 @@ class Session:
         if outgrown is not None:
             raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
 
-    def of_rows(self, data: HoldoutData) -> Session:
+    def with_data(self, data: HoldoutData) -> Session:
         """Return the session of other rows on the same ledger."""
         return replace(self, data=data, fingerprint=data.fingerprint(self.secret, self.genesis.identity))
 

@@ -10,10 +10,10 @@ looks at every row of the holdout and gives the ends of an interval for a level 
 Which one a question uses, and how it is tuned, is fixed before the holdout is looked at, from the guess and
 what the asker may know of the labels (`Foreseen`). Its ends tell more of the rows than the value does, so
 they are released on a lattice, outwards, and priced around those that `RowsInterval.foreseen` gives
-(`sklearn_ada.questions.of_rows`). Of an `AllRows` metric, such as R2 and MCC, the value alone bounds nothing:
-only such an interval certifies it. What the rows of a guess foresee beyond the value tunes it: a confusion
-matrix, means of losses, or scores. Whatever they foresee, the interval holds; it is narrower if they foresee
-well.
+(`sklearn_ada.questions.all_rows`). Of an `AllRows` metric, such as R2 and MCC, the value alone bounds
+nothing: only such an interval certifies it. What the rows of a guess foresee beyond the value tunes it: a
+confusion matrix, means of losses, or scores. Whatever they foresee, the interval holds; it is narrower if
+they foresee well.
 
 *Suggested ranges.* A metric without a range takes the one that rows which are not the holdout's suggest. It
 reaches a quarter beyond the worst score there, and scores of the holdout are clipped to it. From rows that
@@ -250,7 +250,7 @@ class Measure(ABC):
         """Return the measure tuned to a guess: its value, and its size as a share of the rows, if given."""
         return self
 
-    def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return how all rows become an interval, tuned to a guess; None where the value is enough."""
         return None
 
@@ -363,7 +363,7 @@ class AllRows(Measure):
         return f"certify only{rows}: {self.theorem}"
 
     @abstractmethod
-    def of_rows(self, foreseen: Foreseen) -> RowsInterval:
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
         """Return how all rows become an interval, tuned to a guess."""
 
     def _around(

@@ -125,7 +125,7 @@ class ClassMean(SumOfTerms):
             return count_interval(clipped(ends, self.limits), round(size), ln_delta)
         return hoeffding(*clipped(ends, self.limits), size, ln_delta, self.limits)
 
-    def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return the counts of all classes, where the guess foresees a narrower interval from them."""
         if self.positive is not None:
             return None
@@ -324,7 +324,7 @@ class ClassTable(AllRows):
         table = metrics.confusion_matrix(y, outputs, labels=labels).astype(float)
         return Measured(value, len(y), details=(labels, table))
 
-    def of_rows(self, foreseen: Foreseen) -> RowsInterval:
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
         """Return fixed bets on the entries of the confusion matrix, tuned to the one foreseen."""
         labels, sizes = np.unique(foreseen.y, return_counts=True)
         expected = self._expected(foreseen, labels, sizes)

@@ -151,7 +151,7 @@ class Mean(SumOfTerms):
             return count_interval(clipped(ends, self.limits), int(size), ln_delta)
         return super().interval(ends, size, ln_delta)
 
-    def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return bets, if the guess has the deviation of one score."""
         if self.counts or foreseen.deviation is None:
             return None
@@ -226,7 +226,7 @@ class RootMean(Measure):
         half = self.width / 2.0
         return min(half_cell + math.sqrt(2.0 * hoeffding_half_width(size, ln_delta)) * half, half)
 
-    def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return bets on the squares, if the guess has their deviation."""
         if foreseen.deviation is None:
             return None
@@ -507,10 +507,10 @@ class PairedMean(Mean):
         alone = float((away > 0).mean()), float((away < 0).mean())
         return Measured(value, len(y), float(away.std()), alone)
 
-    def of_rows(self, foreseen: Foreseen) -> RowsInterval | None:
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return the disagreements, of 0/1 scores; else bets, if the guess has a deviation."""
         if not self.base.counts:
-            return super().of_rows(foreseen)
+            return super().rows_interval(foreseen)
         if foreseen.details is not None:
             gain, loss = foreseen.details
         else:  # a bare number: as if the models disagreed on a tenth of the rows more

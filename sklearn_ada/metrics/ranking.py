@@ -145,7 +145,7 @@ class AveragePrecision(AllRows):
         value = float(average_precision_score(is_positive, outputs))
         return Measured(value, size, details=(np.asarray(outputs, dtype=float), is_positive))
 
-    def of_rows(self, foreseen: Foreseen) -> RowsInterval:
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
         """Return bands at thresholds that the rows of the guess suggest."""
         scores, is_positive = foreseen.details
         expected = {"expected_scores": scores, "expected_positive": is_positive}

@@ -97,7 +97,7 @@ class Explained(AllRows):
         value = min(max(1.0 - unexplained, self.limits[0]), self.limits[1])
         return Measured(value, len(y), deviation, details=losses)
 
-    def of_rows(self, foreseen: Foreseen) -> RowsInterval:
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
         """Return fixed bets on both losses, tuned to the means and variances foreseen."""
         expected: ExpectedLosses = foreseen.details
         clip, deviation = self._clip, foreseen.deviation or 0.1
@@ -155,7 +155,7 @@ class MedianError(AllRows):
         low, high = _enclosing(errors, math.log(0.32))  # about one standard error on each side
         return Measured(value, len(y), (high - low) / 2.0 * math.sqrt(len(y)), details=errors)
 
-    def of_rows(self, foreseen: Foreseen) -> RowsInterval:
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
         """Return the order statistics that enclose the median; the errors foreseen say about where."""
 
         def interval_of(y: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:

@@ -26,7 +26,7 @@ from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein, w
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
 from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.questions.question import Draw, Guess, Outcome, Question, Released
+from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
@@ -273,7 +273,7 @@ def _deviations(guess: Guess, scaled: float, size: float, width: float) -> tuple
 FILL = "fill"
 
 
-class RefinedCheck(Question):
+class RefinedQuestion(Question):
     """A question whose mechanism is built on the question without noise, ``coded``."""
 
     coded: CodedQuestion
@@ -302,7 +302,7 @@ class RefinedCheck(Question):
 
 
 @dataclass(frozen=True)
-class FilledCheck(RefinedCheck):
+class FilledCheck(RefinedQuestion):
     """A check with the widest cells that the tolerance allows.
 
     The half cell is the tolerance minus the half-width of an exact answer at the current L. No answer is
@@ -354,10 +354,10 @@ class FilledCheck(RefinedCheck):
         measured, outputs = self.coded.measure(estimator, data)
         return observed(self.metric, measured, outputs, measured.value)
 
-    def release(self, seen: Any, allowance: Allowance, draw: Draw) -> Released:
+    def release(self, seen: Measured | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the cell; nothing is drawn and nothing remembered."""
-        is_failure = isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen)
-        return CodedRelease(seen if is_failure else self.with_cells_for(allowance).symbols_of(seen)), {}
+        symbols = seen if isinstance(seen, tuple) else self.with_cells_for(allowance).symbols_of(seen)
+        return CodedRelease(symbols), {}
 
     def expected_symbols(self, allowance: Allowance) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact."""

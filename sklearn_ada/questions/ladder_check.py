@@ -18,7 +18,7 @@ from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.mechanisms.ladder import Ladder
 from sklearn_ada.mechanisms.rounding import LEAST_CELL
-from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
+from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import metric_identity
@@ -44,7 +44,7 @@ class LadderSettings:
 
 
 @dataclass(frozen=True)
-class LadderQuestion(RefinedCheck):
+class LadderQuestion(RefinedQuestion):
     """One check that a Ladder answers: a Ladder is all questions of one metric and step.
 
     Parameters

@@ -42,7 +42,7 @@ from sklearn_ada.guarantees.description_length import planned_questions
 from sklearn_ada.mechanisms.noise import with_normal
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.mechanisms.thresholdout import gaussian_correction, laplace_correction, laplace_threshold
-from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
+from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import metric_identity
@@ -97,7 +97,7 @@ class NoiseSettings:
 
 
 @dataclass(frozen=True)
-class NoisyQuestion(RefinedCheck):
+class NoisyQuestion(RefinedQuestion):
     """A question whose released cell holds the holdout's value plus noise.
 
     Parameters

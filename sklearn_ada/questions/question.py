@@ -1,9 +1,9 @@
 """State what a question is, and what goes into it and comes out: a guess, draws and an outcome.
 
-All but the answer is fixed before the holdout is looked at. What happens to a question, in this order:
-`describe` says what is fixed; `exhausted` and `half_width_bound` decide whether it is admitted, without the
-holdout; `evaluate` looks at the holdout; `release` turns what was seen into symbols, with noise if need be;
-`read` and `read_private` turn these into an interval.
+All but the answer is fixed before the holdout is looked at. What happens to a question, in the order of the
+methods of `Question`: `describe` says what is fixed; `exhausted` and `foreseen_half_width` decide whether it
+is admitted, without the holdout; `evaluate` looks at the holdout; `release` turns what was seen into symbols,
+with noise if need be; `outcome` turns these into an interval.
 
 A *guess* is an estimate of the metric from rows that are not the holdout's. A *draw* is noise as a function
 of the ledger's secret and the question: asked again, it is the same. An *outcome* is value, interval and
@@ -43,6 +43,8 @@ from sklearn_ada.terms.models import Observation
 from sklearn_ada.terms.policy import Allowance
 from sklearn_ada.terms.privacy_account import PrivateRelease, TransferAllowance
 
+Seen = Any
+"""What one look gave: of the type that a class's `evaluate` makes and its `release` takes."""
 Failure = tuple[Symbol, ...]
 """The symbols of a failure, which stand where a value would."""
 Released = tuple[Event, dict[str, Any]]
@@ -52,9 +54,10 @@ Released = tuple[Event, dict[str, Any]]
 class Question(ABC):
     """One question to a holdout; all but the answer is fixed before the look.
 
-    A mechanism is a class of questions in a module of its own. It says what is fixed (`describe`), what may
-    be spent (`exhausted`, `half_width_bound`), what a look gives (`evaluate`), what of that is released
-    (`release`) and what is certified by it (`read`, and `read_private` where there is noise).
+    A mechanism is a class of questions in a module of its own. It says what is fixed (`describe`), how wide
+    an answer can be (`half_width_bound`), what a look gives (`evaluate`), what of that is released
+    (`release`) and what is certified by it (`read`). Where there is noise, `private_half_width` and
+    `read_private` say the same for the privacy route.
     """
 
     purpose: str
@@ -113,16 +116,9 @@ class Question(ABC):
         """Return why the mechanism answers no more, judged from what it remembers, or None."""
         return None
 
-    @abstractmethod
-    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
-        """Look at the holdout and return what was seen, which nobody is shown before `release`.
-
-        What the model raises becomes a failure (`sklearn_ada.holdout.session`).
-        """
-
-    @abstractmethod
-    def release(self, seen: Any, allowance: Allowance, draw: Draw) -> Released:
-        """Return the event of what is released, and what the mechanism remembers of it."""
+    def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
+        """Return what it may cost of the privacy budget; None if it is not private."""
+        return None
 
     def expected_symbols(self, allowance: Allowance) -> tuple[Any, ...]:
         """Return what would be released if the guess were exact: number 0 of everything."""
@@ -132,21 +128,9 @@ class Question(ABC):
     def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
 
-    @abstractmethod
-    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
-        """Return value and interval by description length."""
-
-    def private_release(self, memory: dict[str, Any]) -> PrivateRelease | None:
-        """Return what it may cost of the privacy budget; None if it is not private."""
-        return None
-
     def private_half_width(self, transfer: TransferAllowance) -> float:
         """Return the worst half-width by the privacy route, in the units of `half_width_bound`."""
         return math.inf
-
-    def read_private(self, event: Event, allowance: Allowance) -> Outcome:
-        """Return value and interval by the privacy route."""
-        raise UnsupportedEventError("An answer without noise has no certificate by privacy.")
 
     def foreseen_half_width(
         self, allowance: Allowance, transcript_of: Callable[[Event], Transcript]
@@ -161,6 +145,25 @@ class Question(ABC):
         if allowance.transfer is not None:
             bounds.append(self.private_half_width(allowance.transfer))
         return min(bounds, default=math.inf), width
+
+    @abstractmethod
+    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
+        """Look at the holdout and return what was seen, which nobody is shown before `release`.
+
+        What the model raises becomes a failure (`sklearn_ada.holdout.session`).
+        """
+
+    @abstractmethod
+    def release(self, seen: Seen | Failure, allowance: Allowance, draw: Draw) -> Released:
+        """Return the event of what is released, and what the mechanism remembers of it."""
+
+    @abstractmethod
+    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+        """Return value and interval by description length."""
+
+    def read_private(self, event: Event, allowance: Allowance) -> Outcome:
+        """Return value and interval by the privacy route."""
+        raise UnsupportedEventError("An answer without noise has no certificate by privacy.")
 
     def outcome(
         self, event: Event, allowance: Allowance, memory: dict[str, Any], transcript: Transcript | None

@@ -22,9 +22,9 @@ from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
-from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
+from sklearn_ada.questions.all_rows import by_value_alone
+from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion
 from sklearn_ada.questions.loss_count import Ends, LossCount, Transcript
-from sklearn_ada.questions.of_rows import by_value_alone
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
@@ -32,7 +32,7 @@ from sklearn_ada.terms.policy import Allowance, Policy
 
 
 @dataclass(frozen=True)
-class SealedQuestion(RefinedCheck):
+class SealedQuestion(RefinedQuestion):
     """One certify that is answered with a cell.
 
     Parameters

@@ -39,7 +39,7 @@ _BOUNDED_WEIGHTS = (
 )
 # Of class_mix="priced": the class counts are paid for, but not which classes there are.
 _NO_UNSEEN_CLASS = "the population has no class of which the holdout has no record"
-_OF_ROWS = ("fingerprint", "rows", "units", "class_counts")
+_ABOUT_ROWS = ("fingerprint", "rows", "units", "class_counts")
 
 
 def check_name(value: object, name: str, owner: str) -> object:
@@ -430,8 +430,8 @@ class Genesis:
         )
         if found is None or not identity == found.get("identity") == "ids":
             return made
-        of_rows = {name: found[name] for name in _OF_ROWS if name in found}
-        return cls({name: value for name, value in made.body.items() if name not in _OF_ROWS} | of_rows)
+        about_rows = {name: found[name] for name in _ABOUT_ROWS if name in found}
+        return cls({name: value for name, value in made.body.items() if name not in _ABOUT_ROWS} | about_rows)
 
     @property
     def policy(self) -> Policy:

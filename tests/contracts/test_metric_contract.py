@@ -76,7 +76,7 @@ def test_an_interval_holds_the_value_grows_with_the_level_and_is_no_wider_than_w
 def test_ends_of_all_rows_hold_the_value_and_repeat_themselves(name, rows):
     metric, model, (X, y), guess, seen = asked_of(name, rows)
     foreseen = Foreseen(guess.value, guess.deviation, 0.1, y, False, LN_DELTAS[1], guess.details)
-    found = metric.rule.of_rows(foreseen)
+    found = metric.rule.rows_interval(foreseen)
     json.dumps(found.describe())
     outputs, classes = metric.outputs(model, X, y), getattr(model, "classes_", None)
     ends = [found.ends(y, outputs, classes, LN_DELTAS[1], np.random.default_rng(3)) for _ in range(2)]

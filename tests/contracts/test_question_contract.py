@@ -10,7 +10,7 @@ import pytest
 from sklearn_ada import Holdout, MedianSettings, NoiseSettings
 from sklearn_ada.accounting import DescriptionLength
 from sklearn_ada.answer import VERDICTS
-from sklearn_ada.questions.coded import RefinedCheck
+from sklearn_ada.questions.coded import RefinedQuestion
 from sklearn_ada.questions.question import QUESTIONS
 from tests.support import holdouts
 from tests.support.ledger.fitted_models import Constant
@@ -163,7 +163,7 @@ def test_a_mechanism_joins_by_being_registered(new, uncharged, monkeypatch):
     monkeypatch.setitem(QUESTIONS, ToySettings, None)  # so that it is gone afterwards
 
     @dataclasses.dataclass(frozen=True)
-    class ToyCheck(RefinedCheck):
+    class ToyCheck(RefinedQuestion):
         coded: object
         settings_type = ToySettings
 

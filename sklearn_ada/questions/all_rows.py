@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.metrics.base import Foreseen, RowsInterval
-from sklearn_ada.questions.coded import CodedQuestion, RefinedCheck
+from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Observation, observed
@@ -46,7 +46,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class RowsQuestion(RefinedCheck):
+class RowsQuestion(RefinedQuestion):
     """One certify whose interval is a function of all rows.
 
     Parameters
@@ -131,7 +131,7 @@ class RowsQuestion(RefinedCheck):
         return math.floor((low - centre) / self.step - 1e-9), math.ceil((high - centre) / self.step + 1e-9)
 
 
-def of_rows(question: Question, data: HoldoutData, policy: Policy) -> RowsQuestion | None:
+def with_rows_interval(question: Question, data: HoldoutData, policy: Policy) -> RowsQuestion | None:
     """Return a certify as it is answered with an interval of all rows; None where the value is enough.
 
     That the guess decides, before the holdout is looked at.
@@ -152,7 +152,7 @@ def of_rows(question: Question, data: HoldoutData, policy: Policy) -> RowsQuesti
         ln_delta=ln_delta,
         details=guess.details,
     )
-    construction = rule.of_rows(foreseen)
+    construction = rule.rows_interval(foreseen)
     if construction is None:
         return None
     plain = replace(question, variance=None)
