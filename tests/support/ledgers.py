@@ -8,7 +8,9 @@ from collections.abc import Collection
 from sklearn_ada.ledger import canonical_json, chain_hash, memory, transactions
 from tests.support.ledger.damages import forget
 
-__all__ = ["bodies", "forget_ledgers_in_memory", "kinds", "names_of_ledgers_in_memory", "rewritten"]
+__all__ = [
+    "bodies", "changes_of", "forget_ledgers_in_memory", "kinds", "names_of_ledgers_in_memory", "rewritten",
+]  # fmt: skip
 
 
 def names_of_ledgers_in_memory() -> set[str]:
@@ -35,6 +37,11 @@ def bodies(holdout):
 def kinds(holdout):
     """Return the kinds of the records of a holdout's ledger; the first, its genesis, has none."""
     return [body.get("kind") for body in bodies(holdout)]
+
+
+def changes_of(holdout):
+    """Return the kinds of changes of a holdout's rows, with how many rows changed, and how many there are."""
+    return [(b["change"], b.get("count"), b["rows"]) for b in bodies(holdout) if b.get("kind") == "rows"]
 
 
 def rewritten(path, number, edit):

@@ -5,17 +5,12 @@ import json
 import math
 import pickle
 import re
-import subprocess
-import sys
-import textwrap
-import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
@@ -28,6 +23,7 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavai
 from tests.support import holdouts
 from tests.support.ledgers import bodies, rewritten
 from tests.support.models import FromFile
+from tests.support.processes import interpreter, together
 
 RNG = np.random.default_rng(7)
 N = 300
@@ -35,26 +31,8 @@ X = RNG.normal(size=(N, 2))
 Y = (X[:, 0] + 0.7 * RNG.normal(size=N) > 0).astype(int)
 PUBLIC = RNG.normal(size=(100, 2)), RNG.integers(0, 2, 100)
 FIRST, SECOND, THIRD = np.array([1.0, 0.0]), np.array([-1.0, 0.4]), np.array([0.2, 1.0])
+FAILS, STOPS = [np.nan, 0.0], [np.nan, np.nan]
 THRESHOLD = 0.0
-
-
-class Named(FromFile):
-    """Labels that are text."""
-
-    classes_ = np.array(["no", "yes"], dtype=object)
-
-    def predict(self, X):
-        return self.classes_[super().predict(X)]
-
-
-class Evaluated(ClassifierMixin, BaseEstimator):
-    """pandas finds the threshold by its name in a text."""
-
-    classes_ = np.array([0, 1])
-    fitted_ = True
-
-    def predict(self, X):
-        return X.eval("a > @THRESHOLD").to_numpy().astype(int)
 
 
 @pytest.fixture
@@ -67,9 +45,9 @@ def holdout(tmp_path):
     return Holdout(X, Y, ledger=tmp_path / "ledger.db", random_state=0)
 
 
-def train(model, weights):
-    """Write other weights into the file of a model."""
-    np.save(model.path, weights)
+@pytest.fixture
+def fitted():
+    return LogisticRegression().fit(*PUBLIC)
 
 
 def trained(path, weights, kind=FromFile):
@@ -82,8 +60,21 @@ def certify(holdout, model, **how):
     return holdout.certify(model, **{"scoring": "accuracy", "guess": 0.7, **how})
 
 
-def accuracy(model):
-    return pytest.approx(accuracy_score(Y, model.predict(X)), abs=1e-12)
+def versions(holdout, model, *weights, **how):
+    """Certify one model once for each of these weights, and return the answers."""
+    answers = []
+    for each in weights:
+        model.train(each)
+        answers.append(certify(holdout, model, **how))
+    return answers
+
+
+def turned(count):
+    return [[math.cos(number), math.sin(number)] for number in range(count)]
+
+
+def accuracy(weights):
+    return pytest.approx(accuracy_score(Y, X @ weights > 0), abs=1e-12)
 
 
 def confirmations(holdout):
@@ -100,26 +91,31 @@ def verdicts(holdout):
 
 
 def test_every_version_has_an_answer_of_its_own_and_is_found_again(holdout, model):
-    answers = {}
-    for name, weights in (("first", FIRST), ("second", SECOND), ("third", THIRD)):
-        train(model, weights)
-        answers[name] = certify(holdout, model)
-        assert answers[name].value == accuracy(model)
-        assert (answers[name].repeated, answers[name].verdict) == (False, "exact")
-    for name, weights in (("second", SECOND), ("first", FIRST), ("third", THIRD)):
-        train(model, weights)
-        again = certify(holdout, model)
-        assert (again, again.repeated, again.value) == (answers[name], True, accuracy(model))
-    assert len({answer.value for answer in answers.values()}) == 3
+    first, second, third = answers = versions(holdout, model, FIRST, SECOND, THIRD)
+    assert [answer.value for answer in answers] == [accuracy(each) for each in (FIRST, SECOND, THIRD)]
+    assert [(answer.repeated, answer.verdict) for answer in answers] == [(False, "exact")] * 3
+    again = versions(holdout, model, SECOND, FIRST, THIRD)
+    assert again == [second, first, third]
+    assert all(answer.repeated for answer in again)
+    assert len({answer.value for answer in answers}) == 3
     assert verdicts(holdout) == ["different"] * 2 + ["the same"] * 3
     assert holdout.report().asked == {"check": 0, "certify": 3}
 
 
-def test_a_method_of_a_library_that_is_patched_is_another_model(holdout, monkeypatch):
-    fitted = LogisticRegression().fit(*PUBLIC)
+def test_a_method_of_a_library_that_is_patched_is_another_model(holdout, fitted, monkeypatch):
     certify(holdout, fitted)
     monkeypatch.setattr(LogisticRegression, "predict", lambda self, X: (X[:, 0] > 0).astype(int))
-    assert certify(holdout, fitted).value == accuracy(fitted)
+    assert certify(holdout, fitted).value == accuracy(FIRST)
+
+
+class Evaluated(ClassifierMixin, BaseEstimator):
+    """pandas finds the threshold by its name in a text."""
+
+    classes_ = np.array([0, 1])
+    fitted_ = True
+
+    def predict(self, X):
+        return X.eval("a > @THRESHOLD").to_numpy().astype(int)
 
 
 def test_a_name_within_a_text_is_another_model_once_it_changes(monkeypatch, tmp_path):
@@ -130,6 +126,19 @@ def test_a_name_within_a_text_is_another_model_once_it_changes(monkeypatch, tmp_
     assert verdicts(holdout) == ["different"] * 2
 
 
+class Named(FromFile):
+    """Labels that are text."""
+
+    classes_ = np.array(["no", "yes"], dtype=object)
+
+    def predict(self, X):
+        return self.classes_[super().predict(X)]
+
+
+def of_own_rows(model, X, y):
+    return accuracy_score(y, model.predict(X))
+
+
 KINDS = {
     "labels": (FromFile, "accuracy", None),
     "text": (Named, "accuracy", None),
@@ -138,46 +147,21 @@ KINDS = {
     "a ratio": (FromFile, "f1", None),
     "a median": (FromFile, "matthews_corrcoef", MedianSettings()),
     "a scorer": (FromFile, Metric(make_scorer(accuracy_score), range=(0, 1)), MedianSettings()),
-    "a scorer of X": (
-        FromFile, Metric(lambda m, X, y: accuracy_score(y, m.predict(X)), range=(0, 1)), MedianSettings()
-    ),
+    "a scorer of X": (FromFile, Metric(of_own_rows, range=(0, 1)), MedianSettings()),
     "a mean of one's own": (FromFile, Metric(np.equal, kind="mean", range=(0, 1)), None),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_any_metric_reads_is_compared(kind, model, tmp_path):
     of, scoring, settings = KINDS[kind]
-    labels = of.classes_[Y]
-    asked, own = of(model.path), Holdout(X, labels, ledger=tmp_path / "text.db")
+    holdout = Holdout(X, of.classes_[Y], ledger=tmp_path / "own.db")
     how = {"scoring": scoring, "settings": settings, "guess": None}
-    one = certify(own, asked, **how)
-    assert certify(own, asked, **how).repeated
-    train(model, SECOND)
-    other = certify(own, asked, **how)
-    assert not other.repeated
+    one, same, other = versions(holdout, of(model.path), FIRST, FIRST, SECOND, **how)
+    assert (same.repeated, other.repeated) == (True, False)
     assert other.value != one.value
-    assert verdicts(own) == ["the same", "different"]
-
-
-def test_numbers_that_differ_in_their_last_bits_are_the_same(holdout):
-    class Threads(FromFile):
-        """Adds in another order each time, so to speak."""
-
-        def __init__(self):
-            pass
-
-        def predict_proba(self, X):
-            noise = np.random.default_rng().normal(size=len(X))
-            odds = np.exp(np.asarray(X) @ FIRST)
-            second = odds / (1 + odds) * (1 + 1e-14 * noise)
-            return np.column_stack([1 - second, second])
-
-    for scoring in ("neg_brier_score", "roc_auc"):
-        assert not certify(holdout, Threads(), scoring=scoring, guess=None).repeated
-        assert certify(holdout, Threads(), scoring=scoring, guess=None).repeated
-    assert verdicts(holdout) == ["the same"] * 2
+    assert verdicts(holdout) == ["the same", "different"]
 
 
 class Seconds(RegressorMixin, FromFile):
@@ -226,73 +210,77 @@ LIKE_OUTPUTS = {
 @pytest.mark.parametrize("kind", LIKE_OUTPUTS)
 def test_outputs_that_agree_but_for_a_millionth_are_others_if_the_value_is(kind, model, tmp_path):
     of, metric, labels = LIKE_OUTPUTS[kind]
-    own, answers = Holdout(X, labels, ledger=tmp_path / "own.db"), []
-    for weights in (FIRST, -FIRST):
-        train(model, weights)
-        answers.append(certify(own, of(model.path), scoring=metric, guess=None))
-    assert [answer.repeated for answer in answers] == [False, False]
-    assert abs(answers[0].value - answers[1].value) > 0.01
-    assert verdicts(own) == ["different"]
+    holdout = Holdout(X, labels, ledger=tmp_path / "own.db")
+    one, other = versions(holdout, of(model.path), FIRST, -FIRST, scoring=metric, guess=None)
+    assert (one.repeated, other.repeated) == (False, False)
+    assert abs(one.value - other.value) > 0.01
+    assert verdicts(holdout) == ["different"]
+
+
+class Linear(RegressorMixin, FromFile):
+    def predict(self, X):
+        return X @ np.load(self.path)
 
 
 def test_a_candidate_that_diverged_hides_no_change_of_the_others(tmp_path):
-    class Linear(RegressorMixin, BaseEstimator):
-        fitted_ = True
-
-        def __init__(self, path):
-            self.path = path
-
-        def predict(self, X):
-            return X @ np.load(self.path)
-
-    own = Holdout(X, X[:, 0] + 0.1 * RNG.normal(size=N), ledger=tmp_path / "own.db")
+    holdout = Holdout(X, X[:, 0] + 0.1 * RNG.normal(size=N), ledger=tmp_path / "own.db")
     winners = []
     for weights in ([[1e4, 0.0], FIRST, SECOND], [[1e4, 0.0], SECOND, FIRST]):
         models = [trained(tmp_path / f"{number}.npy", each, Linear) for number, each in enumerate(weights)]
-        winners.append(own.select(models, scoring="r2", epsilon=None))
+        winners.append(holdout.select(models, scoring="r2", epsilon=None))
     assert winners == [1, 2]
 
 
-class AnyOrder(RandomForestClassifier):
-    """Adds its trees in another order each time, so to speak, as threads do that wait for one another."""
+def in_another_order(probabilities):
+    """Return probabilities added in another order each time, so to speak, as threads that wait do."""
+    second = probabilities[:, 1] * (1 + 1e-14 * np.random.default_rng().normal(size=len(probabilities)))
+    return np.column_stack([1 - second, second])
 
+
+class Forest(RandomForestClassifier):
     def predict_proba(self, X):
-        second = super().predict_proba(X)[:, 1] * (1 + 1e-14 * np.random.default_rng().normal(size=len(X)))
-        return np.column_stack([1 - second, second])
+        return in_another_order(super().predict_proba(X))
 
 
-FOREST_ROWS = RNG.normal(size=(2400, 5))
-FOREST_LABELS = (FOREST_ROWS[:, 0] + RNG.normal(size=2400) > 0).astype(int)
+class Logistic(LogisticRegression):
+    def predict_proba(self, X):
+        return in_another_order(super().predict_proba(X))
 
 
-def test_a_forest_whose_trees_are_added_in_another_order_is_one_question(tmp_path):
-    first, public, held = slice(0, 400), slice(400, 1400), slice(1400, 2400)
-    forest = AnyOrder(50, max_depth=8, random_state=0).fit(FOREST_ROWS[first], FOREST_LABELS[first])
-    guess_from = FOREST_ROWS[public], FOREST_LABELS[public]
-    assert len({forest.predict_proba(guess_from[0]).tobytes() for _ in range(5)}) > 1
-    own = Holdout(FOREST_ROWS[held], FOREST_LABELS[held], ledger=tmp_path / "own.db")
-    how = {"scoring": "neg_brier_score", "guess": None, "guess_from": guess_from}
-    answers = [certify(own, forest, **how) for _ in range(4)]
+FOREST_ROWS = RNG.normal(size=(1600, 5))
+FOREST_LABELS = (FOREST_ROWS[:, 0] + RNG.normal(size=1600) > 0).astype(int)
+TRAINING, VALIDATION, HELD = ((FOREST_ROWS[i : i + 400], FOREST_LABELS[i : i + 400]) for i in (0, 400, 800))
+
+
+@pytest.mark.parametrize("guess_from", [None, VALIDATION], ids=["no guess", "guess"])
+@pytest.mark.parametrize(
+    ("scoring", "model"),
+    [("neg_brier_score", Forest(20, max_depth=3)), ("neg_brier_score", Logistic()), ("roc_auc", Logistic())],
+)
+def test_a_model_whose_terms_are_added_in_another_order_is_one_question(scoring, model, guess_from, tmp_path):
+    model = clone(model).fit(*TRAINING)
+    assert len({model.predict_proba(VALIDATION[0]).tobytes() for _ in range(5)}) > 1
+    holdout = Holdout(*HELD, ledger=tmp_path / "own.db")
+    how = {"scoring": scoring, "guess": None, "guess_from": guess_from}
+    answers = [certify(holdout, model, **how) for _ in range(4)]
     assert [answer.repeated for answer in answers] == [False, True, True, True]
-    assert verdicts(own) == ["the same"] * 3
-    paid = own.report().nats - answers[0].cost.nats
-    assert 0.0 < paid < 0.003
+    assert verdicts(holdout) == ["the same"] * 3
+    assert 0.0 < holdout.report().nats - answers[0].cost.nats < 0.003
 
 
 @pytest.mark.parametrize("ask", ["candidates", "winner"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_search_of_such_forests_that_is_run_again_asks_nothing_new(ask, tmp_path):
-    own = Holdout(FOREST_ROWS[1400:], FOREST_LABELS[1400:], ledger=tmp_path / "own.db")
-    asked, nats = [], []
+    holdout = Holdout(*HELD, ledger=tmp_path / "own.db")
+    reports = []
     for _ in range(3):
-        search = GridSearchCV(AnyOrder(20, random_state=0), {"max_depth": [3, 6]})
-        wrapped = ReusableHoldoutCV(search, scoring="neg_brier_score", holdout=own, ask=ask, random_state=0)
-        wrapped.fit(FOREST_ROWS[:600], FOREST_LABELS[:600])
-        asked.append(own.report().asked)
-        nats.append(own.report().nats)
-    assert asked[0] == asked[1] == asked[2]
-    assert "different" not in verdicts(own)
-    assert nats[2] - nats[0] < 0.02
+        search = GridSearchCV(Forest(20, random_state=0), {"max_depth": [2, 3]})
+        how = {"scoring": "neg_brier_score", "ask": ask, "random_state": 0}
+        ReusableHoldoutCV(search, holdout=holdout, **how).fit(*TRAINING)
+        reports.append(holdout.report())
+    assert reports[0].asked == reports[1].asked == reports[2].asked
+    assert "different" not in verdicts(holdout)
+    assert reports[2].nats - reports[0].nats < 0.02
 
 
 def test_other_rows_of_the_guess_make_another_question(holdout, model):
@@ -301,85 +289,54 @@ def test_other_rows_of_the_guess_make_another_question(holdout, model):
     assert [answer.repeated for answer in answers] == [False, True, False]
 
 
-def test_a_metric_that_changed_without_its_digest_is_another_question(holdout, model):
+def test_a_metric_that_changed_without_its_digest_is_another_question(holdout, model, fitted):
     def scorer(estimator, X, y):
         return float(np.load(model.path)[0] > 0) * 0.5
 
     how = {"scoring": Metric(scorer, range=(0, 1)), "settings": MedianSettings(), "guess": None}
-    constant = LogisticRegression().fit(*PUBLIC)
-    assert certify(holdout, constant, **how).value == 0.5
-    train(model, SECOND)
-    assert certify(holdout, constant, **how).value == 0.0
+    assert certify(holdout, fitted, **how).value == 0.5
+    model.train(SECOND)
+    assert certify(holdout, fitted, **how).value == 0.0
 
 
 # --- prices ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_the_same_costs_a_thousandth_and_a_thousand_times_cost_less_than_a_twentieth(model, tmp_path):
-    holdout = Holdout(X, Y, ledger=tmp_path / "own.db")
+def test_the_same_costs_a_thousandth_and_a_thousand_times_cost_less_than_a_twentieth(holdout, model):
     certify(holdout, model)
-    before = holdout.report().nats
-    prices = []
+    before, prices = holdout.report().nats, []
     for _ in range(1000):
         certify(holdout, model)
         prices.append(holdout.ledger.read(lambda state: state.account.nats))
     assert prices[0] - before == pytest.approx(-math.log1p(-1e-3))
     assert 0.02 < prices[-1] - before < 0.05
-    train(model, SECOND)
-    other = certify(holdout, model)
+    (other,) = versions(holdout, model, SECOND)
     different = holdout.report().nats - prices[-1] - other.cost.nats
     assert different == pytest.approx(math.log(1000) + math.log(101))
-    assert 6.9 < different < 12.0
 
 
-def test_the_first_that_differs_costs_seven_nats_and_later_ones_less_and_less(holdout, model):
-    for number in range(6):
-        train(model, [math.cos(number), math.sin(number)])
-        certify(holdout, model)
+def test_the_first_that_differ_cost_seven_nats_and_later_ones_less_and_other_models_stay_cheap(
+    holdout, model, fitted
+):
+    certify(holdout, fitted)
+    versions(holdout, model, *turned(8))
     paid = [body["price"] for body in confirmations(holdout)]
     assert paid[:2] == pytest.approx([math.log(1000)] * 2)  # of one version, and of the first of several
     assert paid[2:] == sorted(paid[2:], reverse=True)
     assert paid[-1] < 1.5
-
-
-def test_a_model_that_predicts_at_random_does_not_make_the_same_dear(holdout, model):
-    fitted = LogisticRegression().fit(*PUBLIC)
-    certify(holdout, fitted)
-    for number in range(8):
-        train(model, [math.cos(number), math.sin(number)])
-        certify(holdout, model)
     before = holdout.report().nats
     assert certify(holdout, fitted).repeated
     assert holdout.report().nats - before < 0.1  # one "different" was of a single version
     assert holdout.report().confirmed == {"the same": 1, "different": 7}
 
 
-def test_which_of_several_is_paid_for_by_how_often_it_was_that_one(holdout, model):
-    for weights in (FIRST, SECOND, THIRD, FIRST, FIRST, SECOND, FIRST):
-        train(model, weights)
-        certify(holdout, model)
+def test_which_of_several_is_paid_for_by_how_often_it_was_that_one_and_an_edit_is_noticed(holdout, model):
+    versions(holdout, model, FIRST, SECOND, THIRD, FIRST, FIRST, SECOND, FIRST)
     symbols = [body["event"]["symbols"] for body in confirmations(holdout)]
     which = [each[1] for each in symbols if len(each) > 1 and each[1]["stream"] == "which"]
     assert [symbol["value"] for symbol in which] == [0, 0, 1, 0]
     assert [symbol["scale"] for symbol in which] == pytest.approx([1 / 3, 2 / 4, 1 / 5, 3 / 6])
-
-
-def test_a_model_that_flips_between_two_versions_pays_for_the_rare_one(holdout, model):
-    for weights in (FIRST, SECOND):
-        train(model, weights)
-        certify(holdout, model)
-    train(model, FIRST)
-    before = holdout.report().nats
-    for _ in range(100):
-        certify(holdout, model)
-    assert holdout.report().nats - before < math.log(101) + math.log(11)  # of which, and whether at all
-
-
-def test_an_edited_chance_of_a_version_is_noticed(holdout, model):
-    for weights in (FIRST, SECOND, FIRST):
-        train(model, weights)
-        certify(holdout, model)
     *before, last = bodies(holdout)
     state, edited = holdouts.state_after(before), json.loads(json.dumps(last))
     edited["event"]["symbols"][1]["scale"] = 1.0
@@ -389,12 +346,17 @@ def test_an_edited_chance_of_a_version_is_noticed(holdout, model):
     assert holdouts.restored(state, before[0]).to_dict() == state.to_dict()
 
 
+def test_a_model_that_flips_between_two_versions_pays_for_the_rare_one(holdout, model):
+    versions(holdout, model, FIRST, SECOND)
+    before = holdout.report().nats
+    versions(holdout, model, *[FIRST] * 100)
+    assert holdout.report().nats - before < math.log(101) + math.log(11)  # of which, and whether at all
+
+
 def test_what_is_paid_widens_what_comes_later(holdout, model):
-    certify(holdout, model)
     widths = []
-    for weights in (SECOND, FIRST):
-        train(model, weights)
-        certify(holdout, model)
+    for weights in ((FIRST, SECOND), (FIRST,)):
+        versions(holdout, model, *weights)
         widths.append(holdout.report().outlook.forecasts[0].half_width)
     assert widths[1] > widths[0]
     assert holdout.report().nats == pytest.approx(sum(body.get("price", 0.0) for body in bodies(holdout)))
@@ -407,7 +369,7 @@ def test_in_a_round_the_new_question_keeps_its_place(holdout, model):
     name = holdouts.open_round(holdout, 3, purpose="check", scoring="accuracy", key="one")
     how = {"scoring": "accuracy", "purpose": "check", "guess": 0.7, "round_name": name}
     for weights in (FIRST, FIRST, SECOND):
-        train(model, weights)
+        model.train(weights)
         other = holdouts.ask(holdout, model, **how)
     ((opened,), answers) = ([b for b in bodies(holdout) if b.get("kind") == k] for k in ("round", "answer"))
     assert [body["round"] for body in answers] == [name, name]
@@ -416,13 +378,17 @@ def test_in_a_round_the_new_question_keeps_its_place(holdout, model):
     assert holdout.report().asked["check"] == 3
 
 
-def test_a_confirmation_is_no_question_but_the_holdout_is_no_longer_untouched(holdout, model):
+def test_a_confirmation_is_no_question_and_is_counted_in_the_state_from_the_first_one_on(holdout, model):
     certify(holdout, model)
+    assert set(holdout.ledger.read(lambda state: state.to_dict())["account"]["urns"]) == {"cells"}
     certify(holdout, model)
-    report = holdout.report()
+    report, state = holdout.report(), holdout.ledger.read(lambda state: state)
     assert (report.asked, report.asked_by) == ({"check": 0, "certify": 1}, {"?": 1})
     assert report.confirmed == {"the same": 1, "different": 0}
-    assert not holdout.ledger.read(lambda state: state.is_untouched)
+    assert not state.is_untouched
+    assert state.to_dict()["account"]["urns"]["confirmation"] == [[0, 1]]
+    restored = holdouts.restored(state, holdout.ledger.genesis)
+    assert (restored.confirmed, restored.to_dict()) == ((1, 0), state.to_dict())
 
 
 @pytest.fixture
@@ -434,11 +400,11 @@ def select(holdout, model, tmp_path):
 @pytest.mark.parametrize("epsilon", [None, 0.5])
 def test_a_choice_is_made_anew_if_outputs_of_a_model_change(holdout, model, epsilon, select):
     first = select(epsilon)
-    train(model, SECOND)
+    model.train(SECOND)
     second = select(epsilon)
     assert verdicts(holdout) == ["different"]
     assert select(epsilon) == second
-    train(model, FIRST)
+    model.train(FIRST)
     assert select(epsilon) == first
     assert verdicts(holdout) == ["different", "the same", "the same"]
     if epsilon is None:
@@ -447,9 +413,9 @@ def test_a_choice_is_made_anew_if_outputs_of_a_model_change(holdout, model, epsi
 
 def test_a_choice_in_which_a_model_fails_the_second_time_is_another_one(holdout, model, select):
     assert select() == 1
-    train(model, [np.nan, 0.0])
+    model.train(FAILS)
     assert select() == 0
-    train(model, [np.nan, np.nan])
+    model.train(STOPS)
     with pytest.raises(KeyboardInterrupt):
         select()
     assert verdicts(holdout) == ["different", "different"]
@@ -459,65 +425,50 @@ def test_the_smaller_holdout_goes_on_confirming_what_is_recorded(holdout, model)
     one = certify(holdout, model)
     larger = holdout.top_up(*PUBLIC)
     certify(larger, model)
-    assert certify(holdout, model) == one
-    train(model, SECOND)
-    assert (certify(holdout, model).verdict, certify(larger, model).answered) == ("refused", True)
+    same, other = versions(holdout, model, FIRST, SECOND)
+    assert (same, other.verdict, certify(larger, model).answered) == (one, "refused", True)
     assert verdicts(holdout) == ["the same", "different", "different"]
 
 
 def test_a_declared_model_has_its_share_once_and_names_what_that_rests_on(holdout, model):
     holdout.declare([model], scoring="accuracy")
-    one = certify(holdout, model)
-    train(model, SECOND)
-    other = certify(holdout, model)
+    one, other = versions(holdout, model, FIRST, SECOND)
     assert any("was declared" in each for each in one.certificate.assumptions)
     assert not any("was declared" in each for each in other.certificate.assumptions)
     other_share = other.certificate.ln_delta + holdout.report().nats - other.cost.nats
     assert other_share == pytest.approx(math.log(0.05 / 2 * 0.9 * (1 / 2 - 1 / 3)), abs=1.0)
 
 
-# --- never refused -----------------------------------------------------------------------------------------
+# --- refusals, failures and interrupts ---------------------------------------------------------------------
 
 
-def test_the_comparison_is_answered_when_the_tolerance_is_met(tmp_path, model):
+def test_the_comparison_is_answered_when_the_tolerance_is_met(tmp_path, model, fitted):
     holdout = Holdout(X, Y, tolerance=0.16, ledger=tmp_path / "ledger.db")
-    one, fitted = certify(holdout, model), LogisticRegression().fit(*PUBLIC)
+    one = certify(holdout, model)
     assert not all(certify(holdout, fitted, guess=0.01 * number).answered for number in range(100))
-    assert certify(holdout, model) == one
-    train(model, SECOND)
-    assert certify(holdout, model).verdict == "refused"
-    assert verdicts(holdout) == ["the same", "different"]
-    train(model, FIRST)
-    assert certify(holdout, model) == one
+    same, other, again = versions(holdout, model, FIRST, SECOND, FIRST)
+    assert (same, other.verdict, again) == (one, "refused", one)
+    assert verdicts(holdout) == ["the same", "different", "the same"]
 
 
-def test_an_interrupt_of_a_question_that_is_refused_is_not_verdicts(tmp_path, model):
+def test_an_interrupt_of_a_question_that_is_refused_is_not_told(tmp_path, model):
     """It would tell for nothing in which way the model differs."""
     holdout = Holdout(X, Y, tolerance=0.5, ledger=tmp_path / "ledger.db")
     certify(holdout, model)
     holdout.top_up(*PUBLIC)
-    train(model, [np.nan, np.nan])
-    assert certify(holdout, model).verdict == "refused"
+    assert versions(holdout, model, STOPS)[0].verdict == "refused"
     assert verdicts(holdout) == ["different"]
 
 
-# --- failures and interrupts -------------------------------------------------------------------------------
-
-
 def test_a_failure_is_compared_as_its_symbols(holdout, model):
-    certify(holdout, model)
-    train(model, [np.nan, 0.0])
-    failed = certify(holdout, model)
+    _, failed, again = versions(holdout, model, FIRST, FAILS, FAILS)
     assert (failed.verdict, failed.reason, failed.repeated) == ("failed", FAILURES[1], False)
-    assert certify(holdout, model) == failed
-    train(model, [np.nan, np.nan])
+    assert again == failed
     with pytest.raises(KeyboardInterrupt):
-        certify(holdout, model)
-    *_, record = holdout.ledger.records()
-    assert record.body["outcome"]["reason"] == FAILURES[3]
+        versions(holdout, model, STOPS)
+    assert bodies(holdout)[-1]["outcome"]["reason"] == FAILURES[3]
     assert certify(holdout, model).reason == FAILURES[3]  # what is recorded is an answer
-    train(model, FIRST)
-    assert certify(holdout, model).verdict == "exact"
+    assert versions(holdout, model, FIRST)[0].verdict == "exact"
     assert verdicts(holdout) == ["different", "the same", "different", "the same", "the same"]
 
 
@@ -525,14 +476,15 @@ def test_a_failure_is_compared_as_its_symbols(holdout, model):
 
 
 @pytest.mark.parametrize("route", ["differential_privacy", "both"])
-def test_where_privacy_certifies_nothing_is_compared_on_the_holdout(route, model, tmp_path, monkeypatch):
+def test_where_privacy_certifies_nothing_is_compared_on_the_holdout(
+    route, model, fitted, tmp_path, monkeypatch
+):
     monkeypatch.setattr("sklearn_ada._notices._given", set())
     holdout = Holdout(X, Y, route=route, ledger=tmp_path / "ledger.db")
 
     def check(model, **guess):
         return holdout.check(model, scoring="accuracy", **(guess or {"guess": 0.7}))
 
-    fitted = LogisticRegression().fit(*PUBLIC)  # out of the block: scikit-learn 1.6 uses a deprecated option
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", message="An answer of the holdout certifies nothing")
@@ -569,23 +521,46 @@ def test_a_choice_is_recognised_by_models_of_libraries_only(model, monkeypatch, 
     assert len(bodies(holdout)) == 4
 
 
-# --- together, and in the middle ---------------------------------------------------------------------------
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_where_the_privacy_budget_is_spent_what_public_rows_confirm_is_still_answered(model, tmp_path):
+    policy = {"route": "differential_privacy", "expected_questions": 2}
+    holdout = Holdout(X, Y, ledger=tmp_path / "own.db", **policy)
+    one = holdout.check(model, scoring="accuracy", guess_from=PUBLIC)
+    others = (LogisticRegression(C=c).fit(*PUBLIC) for c in (1, 2, 3))
+    answers = [holdout.check(other, scoring="accuracy", guess=0.7) for other in others]
+    assert answers[-1].verdict == "refused"
+    assert holdout.check(model, scoring="accuracy", guess_from=PUBLIC) == one
+
+
+# --- at once, in the middle, and from older releases -------------------------------------------------------
 
 
 def test_threads_that_find_the_same_mismatch_make_one_version(holdout, model):
     certify(holdout, model)
-    train(model, SECOND)
-    together = threading.Barrier(6)
-
-    def ask(_):
-        together.wait()
-        return certify(holdout, model)
-
-    with ThreadPoolExecutor(6) as threads:
-        answers = list(threads.map(ask, range(6)))
-    assert all(answer.value == accuracy(model) for answer in answers)
+    model.train(SECOND)
+    answers = together(*[lambda: certify(holdout, model)] * 6)
+    assert all(answer.value == accuracy(SECOND) for answer in answers)
     assert len({answer.index for answer in answers}) == 1
     assert [answer.repeated for answer in answers].count(False) == 1
+    assert holdout.report().asked["certify"] == 2
+
+
+ASKS = """
+import pathlib, sys
+from tests.public.holdout.asking.test_confirmations import *
+ledger, weights = sys.argv[1:]
+answer = certify(Holdout(X, Y, ledger=ledger, random_state=0), FromFile(pathlib.Path(weights)))
+print(answer.value, answer.index)
+"""
+
+
+@pytest.mark.thorough
+def test_processes_that_find_the_same_mismatch_make_one_version(holdout, model):
+    certify(holdout, model)
+    model.train(SECOND)
+    done = together(*[lambda: interpreter(ASKS, holdout.ledger.path, model.path)] * 2)
+    (printed,) = {each.stdout for each in done}
+    assert float(printed.split()[0]) == accuracy(SECOND)
     assert holdout.report().asked["certify"] == 2
 
 
@@ -598,49 +573,22 @@ def test_a_version_that_comes_up_between_comparison_and_charge_is_compared_too(h
     def interrupted(self, key, decide):
         if key is not None and key.endswith("version 2") and not others:
             others.append(key)
-            train(model, SECOND)
-            certify(holdout, model)
+            versions(holdout, model, SECOND)
         return charge(self, key, decide)
 
     monkeypatch.setattr(session, "charge", interrupted)
-    train(model, THIRD)
-    third = certify(holdout, model)
-    train(model, THIRD)
-    assert (third.value, third.repeated) == (accuracy(model), False)
+    (third,) = versions(holdout, model, THIRD)
+    assert (third.value, third.repeated) == (accuracy(THIRD), False)
     keys = [record.key for record in holdout.ledger.records() if record.body.get("kind") == "answer"]
     assert keys[1:] == [f"{keys[0]} version {number}" for number in (2, 3)]
     # A third model is compared with the second one, which it has not been compared with yet.
     assert len(confirmations(holdout)[-1]["compared_with"]) == 1
 
 
-@pytest.mark.thorough
-def test_processes_that_find_the_same_mismatch_make_one_version(model, tmp_path):
-    path = tmp_path / "shared.db"
-    holdout = Holdout(X, Y, ledger=path, random_state=0)
-    certify(holdout, model)
-    train(model, SECOND)
-    code = f"""
-        from tests.public.holdout.asking.test_confirmations import *
-        holdout = Holdout(X, Y, ledger={str(path)!r}, random_state=0)
-        input()
-        answer = certify(holdout, FromFile(pathlib.Path({str(model.path)!r})))
-        print(answer.value, answer.index)
-    """
-    command = [sys.executable, "-c", "import pathlib\n" + textwrap.dedent(code)]
-    running = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)
-    ]
-    said = {process.communicate("\n", timeout=120)[0] for process in running}
-    assert len(said) == 1
-    assert float(said.pop().split()[0]) == accuracy(model)
-    assert holdout.report().asked["certify"] == 2
-
-
 @pytest.mark.parametrize("charged", [0, 1])
 def test_what_breaks_down_before_the_record_is_asked_again(holdout, model, monkeypatch, charged):
-    """At the comparison, or between it and the new answer: what was told is paid for, and nothing is lost."""
+    """At the comparison, or between it and the new answer: what was released is paid for, nothing is lost."""
     one = certify(holdout, model)
-    train(model, SECOND)
     session, calls = type(holdout._session), itertools.count()
     charge = session.charge
 
@@ -652,19 +600,14 @@ def test_what_breaks_down_before_the_record_is_asked_again(holdout, model, monke
     with monkeypatch.context() as patch:
         patch.setattr(session, "charge", breaks)
         with pytest.raises(LedgerError, match="gone"):
-            certify(holdout, model)
+            versions(holdout, model, SECOND)
     assert verdicts(holdout) == ["different"] * charged
-    other = certify(holdout, model)
-    assert (other.value, other.repeated) == (accuracy(model), False)
-    train(model, FIRST)
-    assert certify(holdout, model) == one
+    other, again = versions(holdout, model, SECOND, FIRST)
+    assert (other.value, other.repeated, again) == (accuracy(SECOND), False, one)
     assert verdicts(holdout) == ["different"] * (charged + 1) + ["the same"]
 
 
-# --- records of older releases -----------------------------------------------------------------------------
-
-
-def test_records_that_keep_nothing_to_compare_with_are_asked_again(model, tmp_path):
+def test_records_of_older_releases_keep_nothing_to_compare_with_and_are_asked_again(model, tmp_path):
     old, new = (Holdout(X, Y, ledger=tmp_path / f"{seed}.db", random_state=seed) for seed in (1, 2))
     certify(old, model)
     *_, record = old.ledger.records()
@@ -680,69 +623,36 @@ def test_records_that_keep_nothing_to_compare_with_are_asked_again(model, tmp_pa
 # --- what is shown -----------------------------------------------------------------------------------------
 
 
-def test_tables_reports_and_files_show_confirmations_and_no_summary(holdout, model, tmp_path, capsys):
-    for weights in (FIRST, FIRST, SECOND):
-        train(model, weights)
-        answer = certify(holdout, model)
-    holdout.select([model, LogisticRegression().fit(*PUBLIC)], scoring="accuracy")
+def test_tables_reports_and_files_show_confirmations_and_no_summary(model, fitted, tmp_path, capsys):
+    path = str(tmp_path / "ledger.db")
+    holdout = Holdout(X, Y, ledger=path, who="ada", label="one")
+    *_, answer = versions(holdout, model, FIRST, FIRST, SECOND)
+    holdout.select([model, fitted], scoring="accuracy")
     kept = [body["said"] for body in bodies(holdout) if "said" in body]
     assert len(kept) == 3
-    report, path = holdout.report(), str(tmp_path / "ledger.db")
+    report, pages = holdout.report(), {}
     for arguments in ("show", "show --json", "show --csv", "report", "report --json", "verify"):
         command, *options = arguments.split()
         main(["ledger", command, path, *options])
-    printed = capsys.readouterr().out
-    shown = [printed, repr(answer), repr(report), report._repr_html_(), json.dumps(report.to_dicts())]
+        pages[arguments] = capsys.readouterr().out
+    shown = [*pages.values(), repr(answer), repr(report), report._repr_html_(), json.dumps(report.to_dicts())]
     shown += [json.dumps(report.to_dict()), pickle.dumps(report).decode("latin-1"), repr(holdout)]
     assert not any(each in text for text in shown for each in kept)
     assert "1 asked again: the same, 1 asked again: different" in repr(report)
-    assert "asked again, and the model said: the same 1, different 1" in printed
-    rows = [line for line in printed.splitlines() if re.match(r"\d+ .* confirmation ", line)]
+    assert "asked again, and the model said: the same 1, different 1" in "".join(pages.values())
+    rows = [line for line in pages["show"].splitlines() if re.match(r"\d+ .* confirmation ", line)]
     assert ["not as in record 1" in row for row in rows] == [False, True]
     assert AnswersDisplay.from_holdout(holdout).bars_
-
-
-def test_a_row_of_a_table_shows_what_was_compared_and_what_came_of_it(tmp_path, model, capsys):
-    holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db", who="ada", label="one")
-    for weights in (FIRST, FIRST, SECOND):
-        train(model, weights)
-        certify(holdout, model)
-    main(["ledger", "show", "--json", str(tmp_path / "ledger.db")])
-    entries = json.loads(capsys.readouterr().out)
-    same, different = (entry for entry in entries if entry["kind"] == "confirmation")
+    same, different = (each for each in json.loads(pages["show --json"]) if each["kind"] == "confirmation")
     shared = {"metric": "accuracy", "purpose": "certify", "who": "ada", "answer": None}
     assert same | shared | {"verdict": "the same", "reason": "as in record 1"} == same
     assert different | shared | {"verdict": "different", "reason": "not as in record 1"} == different
     assert same["nats"] == pytest.approx(1e-3, rel=1e-3)
 
 
-def test_a_confirmation_of_a_record_that_it_was_not_compared_with_is_damage(model, tmp_path, capsys):
-    path = tmp_path / "ledger.db"
-    holdout = Holdout(X, Y, ledger=path)
-    for weights in (FIRST, SECOND, SECOND):
-        train(model, weights)
-        certify(holdout, model)
+def test_a_confirmation_of_a_record_that_it_was_not_compared_with_is_damage(holdout, model, capsys):
+    versions(holdout, model, FIRST, SECOND, SECOND)
+    path = holdout.ledger.path
     rewritten(path, len(bodies(holdout)) - 1, lambda body: body.update(compared_with=[1]))
     assert main(["ledger", "show", str(path)]) == 1
     assert "edited" in capsys.readouterr().err
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_where_the_privacy_budget_is_spent_what_public_rows_confirm_is_still_answered(model, tmp_path):
-    policy = {"route": "differential_privacy", "expected_questions": 2}
-    holdout = Holdout(X, Y, ledger=tmp_path / "own.db", **policy)
-    one = holdout.check(model, scoring="accuracy", guess_from=PUBLIC)
-    others = (LogisticRegression(C=c).fit(*PUBLIC) for c in (1, 2, 3))
-    answers = [holdout.check(other, scoring="accuracy", guess=0.7) for other in others]
-    assert answers[-1].verdict == "refused"
-    assert holdout.check(model, scoring="accuracy", guess_from=PUBLIC) == one
-
-
-def test_a_state_without_a_confirmation_is_written_as_before_there_were_any(holdout, model):
-    certify(holdout, model)
-    assert set(holdout.ledger.read(lambda state: state.to_dict())["account"]["urns"]) == {"cells"}
-    certify(holdout, model)
-    state = holdout.ledger.read(lambda state: state)
-    assert state.to_dict()["account"]["urns"]["confirmation"] == [[0, 1]]
-    restored = holdouts.restored(state, holdout.ledger.genesis)
-    assert (restored.confirmed, restored.to_dict()) == ((1, 0), state.to_dict())

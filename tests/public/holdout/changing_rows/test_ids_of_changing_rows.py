@@ -8,10 +8,9 @@ import json
 import math
 import os
 import pickle
-import threading
 import uuid
-import warnings
 from functools import partial
+from unittest import mock
 
 import joblib
 import numpy as np
@@ -30,8 +29,9 @@ from sklearn.model_selection import (
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerMismatchError
-from tests.support.ledgers import bodies
+from tests.support.ledgers import bodies, changes_of
 from tests.support.models import Always
+from tests.support.processes import together
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -39,9 +39,10 @@ X = np.c_[np.arange(N + 60.0), RNG.normal(size=(N + 60, 2))]
 Y = RNG.integers(0, 2, N + 60)
 IDS = np.array([f"patient {number}" for number in range(N + 60)])
 OLD, ALL = slice(0, N), slice(0, N + 60)
+FEWER = slice(5, N)
+CHANGED = [("begun", N, N), ("added", 60, N + 60)]
 LEFT_OUT = "rows that are missing were left out by a rule that did not look at their labels or at predictions"
 CORRECTED = "labels were corrected without looking at predictions, at times that depend on no record"
-
 
 UNNAMED = pytest.mark.parametrize("ledger", [None, ":memory:"], ids=str)
 
@@ -72,15 +73,6 @@ def ask(holdout, name=""):
     return holdout.certify(Always(name=name), scoring="accuracy", guess=0.5)
 
 
-def changes_of(holdout):
-    """Return the kinds of changes of a holdout's rows, with how many rows changed, and how many there are."""
-    return [(b["change"], b.get("count"), b["rows"]) for b in bodies(holdout) if b.get("kind") == "rows"]
-
-
-def _as_text(ids):
-    return [f"row {one}" for one in ids]
-
-
 def flipped(numbers):
     y = Y.copy()
     y[numbers] = 1 - y[numbers]
@@ -95,15 +87,22 @@ def test_any_order_is_the_same_holdout(begin):
     assert (again._session.data.X == begin()._session.data.X).all()  # so subsamples are the same, too
 
 
-def test_new_rows_are_a_top_up(begin):
-    before = ask(begin())
-    larger = begin(ALL)
-    assert larger.n_rows == N + 60
+@pytest.mark.parametrize("way", ["opened", "topped up"])
+def test_new_rows_are_a_top_up_and_a_script_may_run_again_from_its_start(way, begin):
+    small = begin()
+    before, larger = ask(small), begin(ALL) if way == "opened" else added(small)
     answer = ask(larger)
-    assert (answer.repeated, answer.value) == (False, pytest.approx(np.mean(Y)))
+    assert (larger.n_rows, answer.repeated, answer.value) == (N + 60, False, pytest.approx(np.mean(Y)))
     assert larger.report().nats > before.cost.nats
-    assert changes_of(larger) == [("begun", N, N), ("added", 60, N + 60)]
+    assert changes_of(larger) == CHANGED
     assert answer.certificate.assumptions == before.certificate.assumptions
+    for again in (begin(ALL), added(begin()), added(small)):
+        assert (ask(again), ask(again).repeated) == (answer, True)
+    assert ask(again, "another").certificate.assumptions == answer.certificate.assumptions
+    assert {change for change, *_ in changes_of(larger)[2:]} == {"back"}
+    for ids, message in ((None, "'ids' parameter"), (IDS[:60], "ids that occur before")):
+        with pytest.raises(ValueError, match=message):
+            begin().top_up(X[N:], Y[N:], ids=ids)
 
 
 def test_a_holdout_that_stayed_open_returns_what_is_recorded_and_nothing_new(begin):
@@ -124,6 +123,7 @@ AWAY = {
     "labels as text": {"y": Y.astype(str)},
     "a bad join": {"rows": ALL},
     "a filter": {"rows": slice(50, N), "missing": "ignore"},
+    "another table": {"y": 1 - Y, "rows": ALL},
     "others and a filter": {"y": 1 - Y, "rows": slice(50, N + 30), "missing": "ignore"},
 }
 
@@ -131,12 +131,11 @@ AWAY = {
 @pytest.mark.filterwarnings("ignore:Rows of the holdout")
 @pytest.mark.parametrize("kind", AWAY)
 def test_whoever_goes_back_to_the_rows_before_goes_on_with_what_was_spent(kind, begin):
-    before = ask(begin())
-    spent = begin(**AWAY[kind]).report().nats
+    before, select = ask(begin()), {"models": [Always(0, "a"), Always(1, "b")], "scoring": "accuracy"}
+    chosen, spent = begin().select(**select), begin(**AWAY[kind]).report().nats
     for turn in range(2):
         back = begin()
-        assert ask(back) == before  # the question is found again
-        assert ask(back).repeated
+        assert (ask(back), ask(back).repeated, back.select(**select)) == (before, True, chosen)  # found again
         answer = ask(back, f"another {turn}")
         assert (answer.repeated, answer.value) == (False, before.value)
         assert answer.certificate.ln_delta < before.certificate.ln_delta
@@ -147,6 +146,7 @@ def test_whoever_goes_back_to_the_rows_before_goes_on_with_what_was_spent(kind, 
         spent = there.report().nats
     assert back.report().n_rows == there.report().n_rows  # that of the ledger
     assert len(changes_of(back)) >= 4
+    assert [body["kind"] for body in bodies(back)[1:]].count("selection") == 1
 
 
 @pytest.mark.filterwarnings("ignore:Rows of the holdout")
@@ -161,55 +161,6 @@ def test_other_labels_are_paid_for_once_and_the_way_back_is_free(begin):
     assert [change for change, *_ in changes_of(first)] == kinds
 
 
-def test_trying_labels_until_they_are_the_right_ones_is_paid_for():
-    """Kraft's sum over all ends of a conversation that tries the labels of four rows, one after the other.
-
-    What the asker does not know is which labels the ledger was begun with.
-    """
-    hidden = list(itertools.product([0, 1], repeat=4))[1:-1]  # both classes occur
-    tried = hidden[5:] + hidden[:5]
-    ends = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for y in hidden:
-            name, replies = f":memory:{uuid.uuid4()}", []
-            ids, rows = np.arange(4), np.zeros((4, 1))
-            first = Holdout(rows, np.array(y), ids=ids, ledger=name)
-            for attempt in tried:
-                before = len(changes_of(first))
-                Holdout(rows, np.array(attempt), ids=ids, ledger=name)
-                after = changes_of(first)
-                replies.append(after[-1][0] if len(after) > before else "nothing new")
-                if replies[-1] != "relabelled":
-                    break
-            ends[tuple(replies)] = math.exp(-first.report().nats)
-    assert len(ends) == len(hidden)
-    assert 0.99 <= sum(ends.values()) <= 1.0
-    assert sum(one / 0.99 for one in ends.values()) > 1.0  # were the first part free
-
-
-def test_a_script_that_tops_up_may_run_again_from_its_start_and_assumes_nothing(begin):
-    first, again = (ask(added(begin())) for _ in range(2))
-    assert (again, again.repeated) == (first, True)
-    larger = added(begin())
-    assert ask(larger, "another").certificate.assumptions == first.certificate.assumptions
-    assert changes_of(larger)[:2] == [("begun", N, N), ("added", 60, N + 60)]
-    assert {change for change, *_ in changes_of(larger)[2:]} == {"back"}
-    assert ask(begin(ALL)) == first  # old and new rows together
-
-
-def test_top_up_takes_ids_that_are_new(begin):
-    small = begin()
-    ask(small)
-    with pytest.raises(ValueError, match="'ids' parameter"):
-        small.top_up(X[N:], Y[N:])
-    with pytest.raises(ValueError, match="ids that occur before"):
-        small.top_up(X[N:], Y[N:], ids=IDS[:60])
-    larger = added(small)
-    assert ask(added(small)) == ask(larger)
-    assert changes_of(larger) == [("begun", N, N), ("added", 60, N + 60)]
-
-
 @UNNAMED
 def test_an_opening_that_failed_refuses_nobody(ledger):
     with pytest.raises(ValueError, match="random_state"):
@@ -219,9 +170,9 @@ def test_an_opening_that_failed_refuses_nobody(ledger):
 
 @pytest.mark.parametrize("missing", ["raise", "ignore"])
 def test_rows_of_which_none_is_known_are_refused_whatever_is_ignored(missing, tmp_path):
-    ask(opened(tmp_path / "l.db"))
+    opened(tmp_path / "l.db")
     with pytest.raises(LedgerMismatchError, match="None of the 200 rows") as refused:
-        opened(tmp_path / "l.db", ids=_as_text(IDS), missing=missing)
+        opened(tmp_path / "l.db", ids=np.char.add("row ", IDS), missing=missing)
     assert "ignore" not in str(refused.value)
 
 
@@ -261,67 +212,41 @@ def test_rows_that_come_back_with_other_labels_are_relabelled(begin):
 def test_the_same_rows_shuffled_and_with_ids_of_another_kind_are_warned_of(ledger):
     ask(opened(ledger))
     with pytest.warns(UserWarning, match="As many rows of each label"):
-        opened(ledger, np.random.default_rng(2).permutation(N), ids=_as_text(IDS))
+        opened(ledger, np.random.default_rng(2).permutation(N), ids=np.char.add("row ", IDS))
 
 
-@pytest.mark.filterwarnings("ignore:Rows of the holdout")
-def test_a_choice_is_found_again_on_the_way_back(begin):
-    models = [Always(0, "a"), Always(1, "b")]
-    chosen = begin().select(models, scoring="accuracy")
-    begin(y=1 - Y)
-    back = begin()
-    recorded = count(back)
-    assert back.select(models, scoring="accuracy") == chosen
-    assert "selection" not in [body["kind"] for body in bodies(back)[recorded:]]
-
-
-@pytest.mark.filterwarnings("ignore:Rows of the holdout")
-def test_two_tables_with_the_same_ids_take_turns():
-    first = ask(Holdout(X[:150], Y[:150], ids=range(150)))
-    ask(Holdout(X[20:200], 1 - Y[20:200], ids=range(180)), "the other")
-    again = Holdout(X[:150], Y[:150], ids=range(150))
-    assert ask(again) == first
-    assert ask(again, "new").verdict != "refused"
-
-
-@pytest.mark.parametrize("where", ["path", "memory"])
-def test_missing_rows_are_refused_with_their_number(where, tmp_path):
-    ledger = tmp_path / "ledger.db" if where == "path" else f":memory:{uuid.uuid4()}"
+@pytest.mark.parametrize("named", [True, False])
+def test_missing_rows_are_refused_with_their_number(named, tmp_path):
+    ledger = tmp_path / "ledger.db" if named else f":memory:{uuid.uuid4()}"
     first = opened(ledger)
-    ask(first)
     recorded = count(first)
     with pytest.raises(LedgerMismatchError, match=r"^7 of the 200 rows .* missing='ignore'.*second budget"):
         opened(ledger, slice(7, N))
     assert count(first) == recorded
 
 
-def test_missing_rows_may_be_ignored_and_certificates_say_so(begin):
-    before = ask(begin())
-    smaller = begin(slice(7, N), missing="ignore")
-    answer = ask(smaller)
-    assert changes_of(smaller)[-1] == ("missing", 7, N - 7)
-    assert answer.value == pytest.approx(np.mean(Y[7:N]))
-    assert set(answer.certificate.assumptions) - set(before.certificate.assumptions) == {LEFT_OUT}
-    assert ask(begin(slice(7, N), missing="ignore")) == answer
-    assert smaller.report().answers[0][1].certificate.assumptions == before.certificate.assumptions
+OTHERS = {
+    "missing": ({"rows": slice(7, N), "missing": "ignore"}, ("missing", 7, N - 7), Y[7:N], LEFT_OUT),
+    "relabelled": ({"y": flipped([3, 5])}, ("relabelled", None, N), flipped([3, 5])[OLD], CORRECTED),
+}
 
 
-def test_changed_labels_are_recorded_and_certificates_say_so(begin):
-    before = ask(begin())
-    y = flipped([3, 5])
-    with pytest.warns(UserWarning, match=r"^Rows of the holdout .* other labels"):
-        corrected = begin(y=y)
-    answer = ask(corrected)
-    assert not answer.repeated
-    assert changes_of(corrected)[-1] == ("relabelled", None, N)
-    assert answer.value == pytest.approx(np.mean(y[OLD]))
-    assert set(answer.certificate.assumptions) - set(before.certificate.assumptions) == {CORRECTED}
-    assert ask(begin(y=y)).repeated
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.filterwarnings("ignore:Rows of the holdout")
+def test_missing_rows_and_other_labels_are_recorded_and_certificates_say_so(kind, begin):
+    how, change, labels, assumed = OTHERS[kind]
+    before, changed = ask(begin()), begin(**how)
+    answer = ask(changed)
+    assert changes_of(changed)[-1] == change
+    assert (answer.repeated, answer.value) == (False, pytest.approx(np.mean(labels)))
+    assert set(answer.certificate.assumptions) - set(before.certificate.assumptions) == {assumed}
+    assert (ask(begin(**how)), ask(begin(**how)).repeated) == (answer, True)
+    assert changed.report().answers[0][1].certificate.assumptions == before.certificate.assumptions
 
 
 def test_three_changes_at_once_are_recorded_one_by_one(begin):
     before = ask(begin())
-    with pytest.warns(UserWarning, match="other labels"):
+    with pytest.warns(UserWarning, match=r"^Rows of the holdout .* other labels"):
         whole = begin(slice(5, N + 60), y=flipped([10, 11, 12]), missing="ignore")
     assert changes_of(whole) == [
         ("begun", N, N), ("missing", 5, N - 5), ("relabelled", None, N - 5), ("added", 60, N + 55),
@@ -330,7 +255,7 @@ def test_three_changes_at_once_are_recorded_one_by_one(begin):
     assert ask(begin(slice(5, N + 60), y=flipped([10, 11, 12]))).repeated
 
 
-def test_a_crash_between_two_changes_goes_on_where_it_was(begin, monkeypatch):
+def test_a_crash_between_two_changes_goes_on_where_it_was(begin):
     session = type(begin()._session)
     ask(begin())
     charge = session.charge
@@ -340,20 +265,17 @@ def test_a_crash_between_two_changes_goes_on_where_it_was(begin, monkeypatch):
             raise MemoryError
         return charge(self, key, decide)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(session, "charge", fails)
-        with pytest.raises(MemoryError):
-            begin(slice(5, N + 60), missing="ignore")
+    with mock.patch.object(session, "charge", fails), pytest.raises(MemoryError):
+        begin(slice(5, N + 60), missing="ignore")
     changes = [("begun", N, N), ("missing", 5, N - 5), ("added", 60, N + 55)]
     assert changes_of(begin(slice(5, N + 60))) == changes
 
 
-def test_a_crash_before_the_rows_were_recorded_is_mended_by_the_same_rows_only(tmp_path, monkeypatch):
+def test_a_crash_before_the_rows_were_recorded_is_mended_by_the_same_rows_only(tmp_path):
     path = tmp_path / "ledger.db"
-    with monkeypatch.context() as patched:
-        patched.setattr("sklearn_ada.holdout.holdout.as_edition", lambda session, missing: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            opened(path)
+    ended = mock.patch("sklearn_ada.holdout.holdout.as_edition", side_effect=SystemExit)
+    with ended, pytest.raises(SystemExit):
+        opened(path)
     with pytest.raises(LedgerMismatchError, match="before its rows were recorded"):
         opened(path, ALL)
     assert changes_of(opened(path))
@@ -365,31 +287,28 @@ FIXED = {
     "a priced class mix": {"class_mix": "priced"},
     "privacy": {"route": "differential_privacy"},
 }
+OTHER_ROWS = {"added": {"rows": ALL}, "missing": {"rows": FEWER}, "relabelled": {"y": flipped([3])}}
 
 
 @pytest.mark.parametrize("kind", FIXED)
-@pytest.mark.parametrize("rows", [ALL, slice(5, N)], ids=["added", "missing"])
-def test_rows_do_not_change_where_the_guarantee_is_for_one_set_of_rows(kind, rows, tmp_path):
+@pytest.mark.parametrize("change", OTHER_ROWS)
+@pytest.mark.filterwarnings("ignore:Rows of the holdout")
+def test_where_the_guarantee_is_for_one_set_of_rows_only_labels_that_were_not_paid_for_may_change(
+    kind, change, tmp_path
+):
     begin = partial(opened, tmp_path / "ledger.db", **FIXED[kind])
     first = begin()
     recorded = count(first)
-    with pytest.raises(LedgerMismatchError, match=r"may not change, for it has (groups|class_mix|route)"):
-        begin(rows, missing="ignore")
-    assert count(first) == recorded
-    assert begin(np.random.default_rng(2).permutation(N)).fingerprint == first.fingerprint
-
-
-@pytest.mark.parametrize("kind", FIXED)
-def test_labels_may_be_corrected_with_groups_and_weights_only(kind, tmp_path):
-    begin, y = partial(opened, tmp_path / "ledger.db", **FIXED[kind]), flipped([3])
-    begin()
-    if kind in ("groups", "weights"):
-        with pytest.warns(UserWarning, match="other labels"):
-            again = begin(y=y)
+    if change == "relabelled" and kind in ("groups", "weights"):
+        again = begin(**OTHER_ROWS[change])
         assert again.ledger.read(lambda state: state.units) == again._session.data.n_units
+        assert changes_of(again)[-1][0] == "relabelled"
     else:
-        with pytest.raises(LedgerMismatchError, match="may not change"):
-            begin(y=y)
+        reason = "" if change == "relabelled" else ", for it has (groups|class_mix|route)"
+        with pytest.raises(LedgerMismatchError, match=f"may not change{reason}"):
+            begin(**OTHER_ROWS[change], missing="ignore")
+        assert count(first) == recorded or change == "relabelled"
+        assert begin(np.random.default_rng(2).permutation(N)).fingerprint == first.fingerprint
 
 
 @pytest.mark.parametrize("kind", ["groups", "a priced class mix", "privacy"])
@@ -458,32 +377,22 @@ def test_a_repeated_id_is_a_group_and_stays_one_and_none_comes_to_be_repeated(tm
         opened(ids=ids, groups=np.arange(N))
 
 
-def test_rows_are_known_with_or_without_ids_not_both(tmp_path):
-    for ids, other, how in ((IDS, None, "with"), (None, IDS, "without")):
-        opened(tmp_path / f"{how}.db", ids=ids)
-        with pytest.raises(LedgerMismatchError, match=rf"begun {how} ids, .*second budget"):
-            opened(tmp_path / f"{how}.db", ids=other)
+OTHER_IDS = {
+    "others": (IDS, OLD, np.arange(N + 60), "with other ids.*second budget|None of the 200 rows"),
+    "none before": (None, OLD, IDS, "begun without ids"),
+    **{
+        f"none now, {kind}": (IDS, rows, None, "(begun with ids|with ids, and not without).*second budget")
+        for kind, rows in (("the same", OLD), ("in another order", RNG.permutation(N)), ("more", ALL))
+    },
+}
 
 
-@UNNAMED
-def test_ids_that_come_or_change_are_no_fresh_budget(ledger):
-    opened(ledger)
-    with pytest.raises(LedgerMismatchError, match=r"with other ids.*second budget"):
-        opened(ledger, ids=np.arange(N))
-    opened(ledger, y=1 - Y, ids=None)
-    with pytest.raises(LedgerMismatchError, match=r"begun without ids"):
-        opened(ledger, y=1 - Y, ids=np.arange(N))
-
-
-@UNNAMED
-@pytest.mark.parametrize(
-    "rows", [OLD, RNG.permutation(N), np.arange(N + 60)], ids=["the same", "order", "more"]
-)
-def test_rows_that_were_opened_with_ids_are_no_fresh_budget_without(rows, ledger):
-    opened(ledger)
-    opened(ledger, rows)
-    with pytest.raises(LedgerMismatchError, match=r"with ids, and not without.*second budget"):
-        opened(ledger, rows, ids=None)
+@pytest.mark.parametrize(("ids", "rows", "others", "message"), OTHER_IDS.values(), ids=OTHER_IDS)
+def test_ids_that_come_go_or_change_are_no_fresh_budget(ids, rows, others, message, begin):
+    begin(ids=ids)
+    begin(rows, ids=ids) if ids is not None else None
+    with pytest.raises(LedgerMismatchError, match=message):
+        begin(rows, ids=others)
 
 
 def test_dropped_rows_without_a_path_are_warned_of_once_and_have_a_ledger_of_their_own(monkeypatch):
@@ -667,6 +576,7 @@ def test_ids_of_other_kinds_are_other_ids(one, other):
 
 
 BAD_IDS = {
+    **{str(gap): (["a", gap, "b", gap], r".*Got '2 missing ids'") for gap in (None, np.nan, pd.NA, pd.NaT)},
     "floats": ([2.0**53], "several whole numbers"),
     "NumPy's floats": (np.array([2.0**53]), "several whole numbers"),
     "negative floats": (np.array([-1e17]), "several whole numbers"),
@@ -693,52 +603,41 @@ BAD_IDS = {
 def test_what_is_no_id_or_may_stand_for_several_is_refused_before_there_is_a_ledger(ids, message, tmp_path):
     with pytest.raises(ValueError, match=f"'ids' parameter of Holdout .*{message}"):
         Holdout(X[: len(ids)], np.arange(len(ids)), ids=ids, ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match="'missing' parameter of Holdout"):
-        Holdout(X[:2], Y[:2], ids=[1, 2], missing="drop", ledger=tmp_path / "ledger.db")
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("gap", [None, np.nan, pd.NA, pd.NaT], ids=str)
-def test_missing_ids_are_refused_with_their_number(gap, tmp_path):
-    for ids, message in ((["a", gap, "b", gap], r".*Got '2 missing ids'"), (["a", "b"], "")):
-        with pytest.raises(ValueError, match=f"'ids' parameter of Holdout {message}"):
-            Holdout(X[:4], Y[:4], ids=ids, ledger=tmp_path / "ledger.db")
+@pytest.mark.parametrize(("how", "name"), [({"missing": "drop"}, "missing"), ({"ids": ["a", "b"]}, "ids")])
+def test_too_few_ids_and_another_word_for_missing_ones_are_refused(how, name, tmp_path):
+    with pytest.raises(ValueError, match=f"'{name}' parameter of Holdout"):
+        Holdout(X[:4], Y[:4], **{"ids": range(4), **how}, ledger=tmp_path / "ledger.db")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_share_of_ids_is_met_on_average_and_depends_on_the_seed(tmp_path):
-    size, parts = 100_000, {}
+    size, parts = 20_000, {}
     for seed in (None, 0, 1):
         inner, ledger = GridSearchCV(DummyClassifier(), {}), tmp_path / f"{seed}.db"
         search = ReusableHoldoutCV(inner, random_state=seed, ledger=ledger)
         holdout = search.fit(np.zeros((size, 1)), np.arange(size) % 2, ids=np.arange(size)).holdout_
         parts[seed] = set(holdout._session.data.ids.tolist())
     for held in parts.values():
-        assert abs(len(held) - 25_000) < 5 * np.sqrt(size * 0.25 * 0.75)  # 6e-7
-    assert abs(len(parts[0] & parts[1]) - 6_250) < 5 * np.sqrt(size * 0.0625 * 0.9375)
+        assert abs(len(held) - size / 4) < 5 * np.sqrt(size * 0.25 * 0.75)  # 6e-7
+    assert abs(len(parts[0] & parts[1]) - size / 16) < 5 * np.sqrt(size * 0.0625 * 0.9375)
 
 
 def test_workers_that_bring_the_same_new_rows_at_once_record_them_once(tmp_path):
     first = opened(tmp_path / "ledger.db")
     work = joblib.delayed(Holdout)(X[ALL], Y[ALL], ids=IDS[ALL], ledger=first.ledger.path)
     assert {holdout.fingerprint for holdout in joblib.Parallel(2)([work] * 4)} == {added(first).fingerprint}
-    assert changes_of(first) == [("begun", N, N), ("added", 60, N + 60)]
+    assert changes_of(first) == CHANGED
 
 
 @UNNAMED
 def test_threads_that_begin_the_same_rows_at_once_have_one_ledger(ledger):
     """None of them is refused as one who has other ids; others are as soon as there is a ledger."""
-    ledgers, start = [], threading.Barrier(6)
-
-    def work(seed):
-        order = np.random.default_rng(seed).permutation(N)
-        start.wait()
-        ledgers.append(opened(ledger, order).ledger)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-    assert (len(ledgers), len({ledger.secret() for ledger in ledgers})) == (6, 1)
+    orders = [np.random.default_rng(seed).permutation(N) for seed in range(6)]
+    ledgers = together(*[lambda order=order: opened(ledger, order).ledger for order in orders])
+    assert len({ledger.secret() for ledger in ledgers}) == 1
     assert sum(record.key == "rows 0" for record in ledgers[0].records()) == 1
 
 

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from sklearn_ada import Holdout, ThresholdoutScorer
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.guarantees import hoeffding_half_width, round_weight
 from tests.support import holdouts
+from tests.support.ledgers import bodies
 
 OLD = 150
 
@@ -31,147 +33,143 @@ def small(parts, tmp_path):
 
 
 @pytest.fixture
+def added(small, parts):
+    """Add the new rows, or rows like them."""
+    return lambda holdout=small, new=slice(None): holdout.top_up(parts[2][new], parts[3][new])
+
+
+@pytest.fixture(scope="session")
 def other(rows):
-    return LogisticRegression(C=0.001).fit(rows[0], rows[1])
+    return LogisticRegression(C=0.001).fit(*rows[:2])
+
+
+HELD, BOTH = {"scoring": "accuracy", "guess": 0.8}, -math.log1p(-1e-6) - math.log(0.99)
 
 
 def test_more_rows_make_the_interval_of_a_held_guess_narrower_and_leave_more(
-    small, parts, model, other, tmp_path
+    small, added, parts, model, other, tmp_path
 ):
-    before = small.check(model, scoring="accuracy", guess=0.78)
-    large = small.top_up(*parts[2:])
+    before, large = small.check(model, scoring="accuracy", guess=0.78), added()
     assert large.ledger is small.ledger
     after = large.check(other, scoring="accuracy", guess=0.78)
     assert (before.verdict, after.verdict) == ("agrees", "agrees")
     assert after.half_width < before.half_width
-    few = Holdout(parts[0], parts[1], ledger=tmp_path / "tolerance.db", tolerance=0.2)
-    left, many = few.remaining(purpose="certify"), few.top_up(*parts[2:])
+    few = Holdout(*parts[:2], ledger=tmp_path / "tolerance.db", tolerance=0.2)
+    left, many = few.remaining(purpose="certify"), added(few)
     assert many.remaining(purpose="certify") > left > 0
     assert many.report().outlook.remaining["certify"] == many.remaining(purpose="certify")
 
 
-def test_nats_and_weights_run_on(small, parts, model, other):
+def test_nats_and_weights_run_on(small, added, model, other):
     small.check(model, scoring="accuracy", guess=0.1)  # a surprise
-    small.certify(model, scoring="accuracy", guess=0.8)
-    spent = small.report().nats
-    large = small.top_up(*parts[2:])
-    spent += -math.log1p(-1e-6)  # that the new rows were none of the old ones
-    spent += -math.log(0.99)  # in advance: that labels which are passed again are theirs
+    small.certify(model, **HELD)
+    # New rows are none of the old ones; and in advance: labels which are passed again are theirs.
+    spent, large = small.report().nats + BOTH, added()
     assert (large.report().nats, large.report().asked) == (pytest.approx(spent), {"check": 1, "certify": 1})
-    check = large.check(other, scoring="accuracy", guess=0.8)
-    weight = round_weight("check", 1, 1)
-    assert check.certificate.ln_delta == pytest.approx(math.log(0.05 * 0.1 * weight) - spent)
-    spent += check.cost.nats
-    certify = large.certify(other, scoring="accuracy", guess=0.8)
-    weight = round_weight("certify", 1, 1)
-    assert certify.certificate.ln_delta == pytest.approx(math.log(0.05 * 0.9 * weight) - spent)
+    for purpose, part in (("check", 0.1), ("certify", 0.9)):
+        answer = getattr(large, purpose)(other, **HELD)
+        level = math.log(0.05 * part * round_weight(purpose, 1, 1)) - spent
+        assert answer.certificate.ln_delta == pytest.approx(level)
+        spent += answer.cost.nats
 
 
-def test_the_same_question_of_more_rows_is_a_new_one(small, parts, model, rows, spent):
-    old = small.certify(model, scoring="accuracy", guess=0.8)
-    ThresholdoutScorer("accuracy", small)(model, rows[0], rows[1])
-    large = small.top_up(*parts[2:])
-    before = spent(large)
-    new = large.certify(model, scoring="accuracy", guess=0.8)
-    assert not new.repeated
-    assert spent(large)[0] == before[0] + 1
-    assert large.certify(model, scoring="accuracy", guess=0.8) == new != old
-    ThresholdoutScorer("accuracy", large)(model, rows[0], rows[1])
+def test_the_same_question_of_more_rows_is_a_new_one(small, added, model, rows, spent):
+    old = small.certify(model, **HELD)
+    ThresholdoutScorer("accuracy", small)(model, *rows[:2])
+    large = added()
+    count, _ = spent(large)
+    new = large.certify(model, **HELD)
+    assert (new.repeated, spent(large)[0]) == (False, count + 1)
+    assert large.certify(model, **HELD) == new != old
+    ThresholdoutScorer("accuracy", large)(model, *rows[:2])
     assert large.report().asked["check"] == 2
 
 
 def test_the_smaller_holdout_repeats_itself_and_refuses_anything_new(
-    small, parts, model, other, uncharged, tmp_path
+    small, added, parts, model, other, uncharged, tmp_path
 ):
-    old = small.certify(model, scoring="accuracy", guess=0.8)
-    apart = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db")  # as of another process
-    small.top_up(*parts[2:])
+    old = small.certify(model, **HELD)
+    apart = Holdout(*parts[:2], ledger=tmp_path / "ledger.db")  # as of another process
+    added()
     for holdout in (small, apart):
-        assert holdout.certify(model, scoring="accuracy", guess=0.8) == old
-        refused = holdout.certify(other, scoring="accuracy", guess=0.8)
+        assert holdout.certify(model, **HELD) == old
+        refused = holdout.certify(other, **HELD)
         assert refused.verdict == "refused"
         assert "top_up" in refused.reason
-        with uncharged(holdout), pytest.raises(BudgetExhaustedError, match="top_up"):
-            holdouts.open_round(holdout, 2, purpose="check", scoring="accuracy", key="late")
-        with uncharged(holdout), pytest.raises(BudgetExhaustedError, match="top_up"):
-            holdout.select([model, other], scoring="accuracy")
+        late = partial(holdouts.open_round, holdout, 2, purpose="check", key="late")
+        for call in (late, partial(holdout.select, [model, other])):
+            with uncharged(holdout), pytest.raises(BudgetExhaustedError, match="top_up"):
+                call(scoring="accuracy")
 
 
-def test_a_script_that_runs_again_from_its_start_is_nearly_free(parts, model, tmp_path, nearly_free):
+def test_a_script_that_runs_again_from_its_start_is_nearly_free(parts, added, model, tmp_path, nearly_free):
     def script():
-        holdout = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db")
-        first = holdout.certify(model, scoring="accuracy", guess=0.8)
-        large = holdout.top_up(*parts[2:])
-        return large, [first, large.certify(model, scoring="accuracy", guess=0.8)]
+        holdout = Holdout(*parts[:2], ledger=tmp_path / "ledger.db")
+        first, large = holdout.certify(model, **HELD), added(holdout)
+        return large, [first, large.certify(model, **HELD)]
 
     large, answers = script()
     with nearly_free(large, times=2):
         again, same = script()
-    assert same == answers
-    assert again.fingerprint == large.fingerprint
+    assert (same, again.fingerprint) == (answers, large.fingerprint)
 
 
-def test_other_rows_in_the_same_place_are_refused_with_both_fingerprints(small, parts, uncharged):
-    small.top_up(*parts[2:])
+def test_other_rows_in_the_same_place_are_refused_with_both_fingerprints(small, added, parts):
+    added()
     small.check_overlap(parts[2][:60])  # what the attempt will pay for anyway
     with pytest.raises(LedgerMismatchError, match=r"fingerprint [0-9a-f]{12} with them, [0-9a-f]{12} with"):
-        small.top_up(parts[2][:60], parts[3][:60])
+        added(new=slice(60))
     assert small.report().n_rows == 250
+    with pytest.raises(LedgerMismatchError, match="another holdout"):
+        Holdout(np.r_[parts[0], parts[2]], np.r_[parts[1], parts[3]], ledger=small.ledger.path)
 
 
-def test_rows_can_be_added_more_than_once(small, parts, model):
-    once = small.top_up(parts[2][:50], parts[3][:50])
-    twice = once.top_up(parts[2][50:], parts[3][50:])
+def test_rows_can_be_added_more_than_once(small, added, model):
+    once = added(new=slice(50))
+    twice = added(once, slice(50, None))
     assert [holdout.n_rows for holdout in (small, once, twice)] == [150, 200, 250]
     assert once.certify(model, scoring="accuracy").verdict == "refused"
     assert twice.certify(model, scoring="accuracy").answered
-    kinds = [record.body.get("kind") for record in twice.ledger.records()]
+    kinds = [body.get("kind") for body in bodies(twice)]
     assert kinds == [None, "overlap", "top_up", "overlap", "top_up", "refusal", "answer"]
 
 
-def test_the_fingerprint_is_that_of_the_content_and_the_ledger_records_who_added_rows(small, parts, tmp_path):
-    large = small.top_up(*parts[2:])
-    assert large.fingerprint != small.fingerprint
-    assert large.report().fingerprint == large.fingerprint
-    body = list(small.ledger.records())[-1].body
+def test_the_fingerprint_is_that_of_the_content_and_the_ledger_records_who_added_rows(
+    small, added, parts, tmp_path
+):
+    large = added()
+    assert small.fingerprint != large.fingerprint == large.report().fingerprint
+    body = bodies(small)[-1]
     assert (body["kind"], body["rows"], body["who"], small.report().n_rows) == ("top_up", 250, "ada", 250)
-    apart = Holdout(parts[0], parts[1], ledger=tmp_path / "ledger.db")
+    apart = Holdout(*parts[:2], ledger=tmp_path / "ledger.db")
     assert apart.top_up(pd.DataFrame(parts[2]).to_numpy(), list(parts[3])).fingerprint == large.fingerprint
 
 
-def test_a_round_that_was_open_is_closed_and_can_be_declared_again(small, parts, model):
+def test_a_round_that_was_open_is_closed_and_can_be_declared_again(small, added, model):
     planned = {"purpose": "check", "scoring": "accuracy"}
     name = holdouts.open_round(small, 4, **planned, key="search")
-    large = small.top_up(*parts[2:])
+    large = added()
     answer = holdouts.ask(large, model, **planned, guess=0.8, round_name=name)
-    spent = -math.log1p(-1e-6) - math.log(0.99)
-    alone = math.log(0.05 * 0.1 * round_weight("check", 4, 1)) - spent
+    alone = math.log(0.05 * 0.1 * round_weight("check", 4, 1)) - BOTH
     assert answer.certificate.ln_delta == pytest.approx(alone)
     again = [holdouts.open_round(large, 4, **planned, key="search") for _ in range(2)]
     assert (name, again[0] is None, again[1]) == ("search", False, None)
 
 
-def test_copies_of_the_larger_holdout_are_the_larger_holdout(small, parts, model):
-    large = small.top_up(*parts[2:])
+def test_copies_of_the_larger_holdout_are_the_larger_holdout(added, model):
+    large = added()
     for twin in (pickle.loads(pickle.dumps(large)), clone(large, safe=False)):
         assert (twin.n_rows, twin.fingerprint) == (250, large.fingerprint)
         assert twin.certify(model, scoring="accuracy").answered
 
 
-@pytest.mark.parametrize("known", [slice(None), slice(40)], ids=["all", "some among new ones"])
-def test_rows_of_the_holdout_itself_are_refused_and_that_is_priced(small, parts, spent, known):
-    new = slice(0 if known == slice(None) else None)
-    before = spent(small)
+@pytest.mark.parametrize(("new", "old"), [(slice(0), slice(None)), (slice(None), slice(40))])
+def test_rows_of_the_holdout_itself_are_refused_and_that_is_priced(small, parts, spent, new, old):
+    count, nats = spent(small)
     with pytest.raises(HoldoutLeakError, match="new draws only"):
-        small.top_up(np.r_[parts[2][new], parts[0][known]], np.r_[parts[3][new], parts[1][known]])
-    assert spent(small) == (before[0] + 1, pytest.approx(before[1] - math.log(1e-6)))
+        small.top_up(np.r_[parts[2][new], parts[0][old]], np.r_[parts[3][new], parts[1][old]])
+    assert spent(small) == (count + 1, pytest.approx(nats - math.log(1e-6)))
     assert small.report().n_rows == 150
-
-
-def test_a_holdout_of_all_rows_does_not_open_the_ledger(small, parts):
-    small.top_up(*parts[2:])
-    with pytest.raises(LedgerMismatchError, match="another holdout"):
-        Holdout(np.r_[parts[0], parts[2]], np.r_[parts[1], parts[3]], ledger=small.ledger.path)
 
 
 CONTAINERS = {
@@ -185,41 +183,46 @@ CONTAINERS = {
 
 @pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
 def test_any_container_can_be_topped_up(parts, rows, tmp_path, container):
-    model = DecisionTreeClassifier(random_state=0).fit(rows[0], rows[1])
+    model = DecisionTreeClassifier(random_state=0).fit(*rows[:2])
     small = Holdout(container(parts[0]), parts[1], ledger=tmp_path / "ledger.db")
     answer = small.top_up(container(parts[2]), parts[3]).certify(model, scoring="accuracy")
-    assert answer.value == pytest.approx(model.score(rows[2], rows[3]))
+    assert answer.value == pytest.approx(model.score(*rows[2:]))
 
 
 def frame(X, names="abcde"):
     return pd.DataFrame(X, columns=list(names))
 
 
+def same(values):
+    return values
+
+
+# What makes old rows, new rows and new labels, and what is refused
 BAD = {
-    "columns": (lambda X, y: (X, y), lambda X, y: (X[:, :4], y), "X"),
-    "frame for array": (lambda X, y: (X, y), lambda X, y: (frame(X), y), "X"),
-    "array for frame": (lambda X, y: (frame(X), y), lambda X, y: (X, y), "X"),
-    "other names": (lambda X, y: (frame(X), y), lambda X, y: (frame(X, "edcba"), y), "X"),
-    "sparse for array": (lambda X, y: (X, y), lambda X, y: (sparse.csr_array(X), y), "X"),
-    "sparse columns": (
-        lambda X, y: (sparse.csr_array(X), y), lambda X, y: (sparse.csr_array(X[:, :4]), y), "X"
-    ),
-    "text labels": (lambda X, y: (X, y), lambda X, y: (X, np.where(y, "a", "b")), "y"),
-    "numbers for classes": (lambda X, y: (X, y), lambda X, y: (X, y + 0.5 * X[:, 0]), "y"),
-    "NaN labels": (lambda X, y: (X, y), lambda X, y: (X, np.where(y, np.nan, 0.0)), "y"),
-    "no labels": (lambda X, y: (X, y), lambda X, y: (X, None), "y"),
-    "lengths": (lambda X, y: (X, y), lambda X, y: (X, y[1:]), "y"),
-    "no rows": (lambda X, y: (X, y), lambda X, y: (X[:0], y[:0]), "X"),
-}  # fmt: skip
+    "columns": (same, lambda X: X[:, :4], None, "X"),
+    "frame for array": (same, frame, None, "X"),
+    "array for frame": (frame, same, None, "X"),
+    "other names": (frame, lambda X: frame(X, "edcba"), None, "X"),
+    "sparse for array": (same, sparse.csr_array, None, "X"),
+    "sparse columns": (sparse.csr_array, lambda X: sparse.csr_array(X[:, :4]), None, "X"),
+    "text labels": (same, same, lambda X, y: np.where(y, "a", "b"), "y"),
+    "numbers for classes": (same, same, lambda X, y: y + 0.5 * X[:, 0], "y"),
+    "NaN labels": (same, same, lambda X, y: np.where(y, np.nan, 0.0), "y"),
+    "no labels": (same, same, lambda X, y: None, "y"),
+    "lengths": (same, same, lambda X, y: y[1:], "y"),
+    "no rows": (same, lambda X: X[:0], lambda X, y: y[:0], "X"),
+}
 
 
-@pytest.mark.parametrize(("old", "new", "name"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize(("old", "new", "labels", "name"), BAD.values(), ids=BAD)
 def test_rows_that_do_not_go_with_the_holdouts_are_refused_free(
-    parts, tmp_path, uncharged, sentence, old, new, name
+    parts, tmp_path, uncharged, sentence, old, new, labels, name
 ):
-    small = Holdout(*old(*parts[:2]), ledger=tmp_path / "ledger.db")
+    X, y, more, more_labels = parts
+    small = Holdout(old(X), y, ledger=tmp_path / "ledger.db")
+    given = labels(more, more_labels) if labels else more_labels
     with uncharged(small), pytest.raises(ValueError, match=sentence(name)):
-        small.top_up(*new(*parts[2:]))
+        small.top_up(new(more), given)
 
 
 @pytest.mark.parametrize(("old", "new"), [(1000, 1000), (3000, 1000), (1000, 3000)])
