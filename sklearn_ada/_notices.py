@@ -40,10 +40,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import inspect
 import os
 import re
-import secrets
 import shutil
 import sys
 import tempfile
@@ -144,7 +142,8 @@ def warn_user(text: str, *, once: tuple[str, ...] | None = None) -> None:
 def _stacklevel() -> int:
     """Return the ``stacklevel``, for the caller, of the first frame outside of the package."""
     package = __name__.partition(".")[0]
-    depth, frame = 0, inspect.currentframe()
+    depth = 0
+    frame: FrameType | None = sys._getframe()
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
         depth, frame = depth + 1, frame.f_back
     return depth
@@ -353,7 +352,7 @@ def _begin() -> str:
         place = tempfile.gettempdir()
     except OSError:  # there is none, which matters to who needs a temporary ledger
         place = os.path.abspath("no folder for temporary files")
-    return os.path.join(place, f"sklearn_ada_{os.getpid()}_{secrets.token_hex(8)}")
+    return os.path.join(place, f"sklearn_ada_{os.getpid()}_{os.urandom(8).hex()}")
 
 
 def _clean_up() -> None:
