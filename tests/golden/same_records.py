@@ -173,12 +173,7 @@ def broken(labels=TWO):
 
 
 class Notes:
-    """The ledgers of a session and what was answered.
-
-    Parameters
-    ----------
-    folder : path-like
-    """
+    """The ledgers of a session, which stand in a folder, and what was answered."""
 
     def __init__(self, folder):
         self.folder, self.holdouts, self.lines = folder, [], []
@@ -245,31 +240,20 @@ class Notes:
         return self.lines
 
 
+OF_ANSWERS = ("value", "interval", "verdict", "target", "index", "levels", "reason", "repeated", "published")
+
+
 def plain(result):
     """Return what a method returned as content for JSON."""
     if isinstance(result, (list, tuple)):
         return [plain(one) for one in result]
     if hasattr(result, "verdict"):
-        names = (
-            "value",
-            "interval",
-            "verdict",
-            "target",
-            "index",
-            "levels",
-            "reason",
-            "repeated",
-            "published",
-        )
-        found = {name: getattr(result, name) for name in names}
+        found = {name: getattr(result, name) for name in OF_ANSWERS}
         return found | {"nats": result.cost.nats, "summary": result.summary}
     if isinstance(result, (np.integer, np.floating)):
         return result.item()
-    return (
-        result
-        if result is None or isinstance(result, (bool, int, float, str, dict))
-        else type(result).__name__
-    )
+    as_it_is = result is None or isinstance(result, (bool, int, float, str, dict))
+    return result if as_it_is else type(result).__name__
 
 
 def printed(action, path):
@@ -296,9 +280,35 @@ def session(of_own_code=False):
 
 # The sessions
 
+COARSE, EXACT, PRICED = {"answers": CELLS}, {"answers": "exact"}, {"class_mix": "priced"}
+WEIGHTED, GROUPED = {"sample_weight": WEIGHTS[H]}, {"groups": GROUPS[H]}
+PRIVATE, BOTH = {"route": "differential_privacy"}, {"route": "both"}
+OTHER = (X[O], TWO[O])
+AVERAGED = [
+    f"{name}_{how}"
+    for name in ("f1", "jaccard", "precision", "recall")
+    for how in ("macro", "weighted", "micro")
+]
+OF_TWO = [
+    "accuracy", "balanced_accuracy", "f1", "jaccard", "precision", "recall", "roc_auc", "average_precision",
+    "neg_brier_score", "neg_log_loss", "matthews_corrcoef", *AVERAGED,
+]  # fmt: skip
+OF_THREE = [
+    "accuracy", "balanced_accuracy", "neg_log_loss", "top_k_accuracy", "matthews_corrcoef", *AVERAGED,
+    "roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted",
+]  # fmt: skip
+OF_NUMBERS = [
+    "neg_mean_absolute_error", "neg_mean_absolute_percentage_error", "neg_mean_gamma_deviance",
+    "neg_mean_poisson_deviance", "neg_mean_squared_error", "neg_mean_squared_log_error",
+    "neg_root_mean_squared_error", "neg_root_mean_squared_log_error", "r2", "d2_absolute_error_score",
+    "neg_median_absolute_error",
+]  # fmt: skip
 
-def certify_each(notes, holdout, names, model, rows, numbers=False):
-    """Ask for each metric with a number as the guess, with rows, and once more."""
+
+def certify_each(notes, names, y=TWO, model="a", **options):
+    """Ask a new holdout for each metric with a number as the guess, with rows, and once more."""
+    numbers, rows, holdout = y is NUMBERS, (X[O], y[O]), notes.holdout(y, **options)
+    model = regressor(model) if numbers else classifier(model, y)
     for name in names:
         guess = -0.4 if name.startswith("neg") else 0.6
         if not numbers:
@@ -309,37 +319,13 @@ def certify_each(notes, holdout, names, model, rows, numbers=False):
             notes.ask(holdout.certify, model, scoring=scoring, guess_from=rows)
 
 
-AVERAGED = [
-    f"{name}_{how}"
-    for name in ("f1", "jaccard", "precision", "recall")
-    for how in ("macro", "weighted", "micro")
-]
-OF_PAIRS = ["roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted"]
-OF_TWO = [
-    "accuracy", "balanced_accuracy", "f1", "jaccard", "precision", "recall", "roc_auc", "average_precision",
-    "neg_brier_score", "neg_log_loss", "matthews_corrcoef", *AVERAGED,
-]  # fmt: skip
-OF_THREE = [
-    "accuracy", "balanced_accuracy", "neg_log_loss", "top_k_accuracy", "matthews_corrcoef", *AVERAGED,
-    *OF_PAIRS,
-]  # fmt: skip
-OF_NUMBERS = [
-    "neg_mean_absolute_error", "neg_mean_absolute_percentage_error", "neg_mean_gamma_deviance",
-    "neg_mean_poisson_deviance", "neg_mean_squared_error", "neg_mean_squared_log_error",
-    "neg_root_mean_squared_error", "neg_root_mean_squared_log_error", "r2", "d2_absolute_error_score",
-    "neg_median_absolute_error",
-]  # fmt: skip
-
-
 @session()
 def metrics_of_two_classes(notes):
-    """Every metric of two classes."""
-    certify_each(notes, notes.holdout(), OF_TWO, classifier("a"), (X[O], TWO[O]))
+    certify_each(notes, OF_TWO)
 
 
 @session()
 def metrics_of_words(notes):
-    """Metrics of a class that is a word."""
     holdout, model = notes.holdout(WORDS), classifier("a", WORDS)
     for name in ("f1", "jaccard", "precision", "recall", "average_precision"):
         metric = Metric(name, pos_label="yes")
@@ -350,59 +336,36 @@ def metrics_of_words(notes):
 
 @session()
 def metrics_of_three_classes(notes):
-    """Every metric of three classes."""
-    certify_each(notes, notes.holdout(THREE), OF_THREE, classifier("a", THREE), (X[O], THREE[O]))
+    certify_each(notes, OF_THREE, THREE)
 
 
 @session()
 def metrics_of_numbers(notes):
-    """Every metric of numbers."""
-    certify_each(notes, notes.holdout(NUMBERS), OF_NUMBERS, regressor("a"), (X[O], NUMBERS[O]), numbers=True)
+    certify_each(notes, OF_NUMBERS, NUMBERS)
 
 
 @session()
 def metrics_at_priced_classes(notes):
-    """Metrics where class counts are paid for."""
-    certify_each(notes, notes.holdout(class_mix="priced"), OF_TWO[:10], classifier("a"), (X[O], TWO[O]))
-    certify_each(
-        notes,
-        notes.holdout(THREE, class_mix="priced"),
-        OF_THREE[:6],
-        classifier("b", THREE),
-        (X[O], THREE[O]),
-    )
+    certify_each(notes, OF_TWO[:10], **PRICED)
+    certify_each(notes, OF_THREE[:6], THREE, "b", **PRICED)
 
 
 @session()
 def metrics_with_weights(notes):
-    """Metrics of rows with weights, which are known or bounded."""
-    for options in ({}, {"weight_bound": 4.0}):
-        weights = {"sample_weight": WEIGHTS[H], **options}
-        holdout = notes.holdout(**weights)
-        certify_each(notes, holdout, OF_TWO[:10], classifier("a"), (X[O], TWO[O]))
-        certify_each(
-            notes,
-            notes.holdout(NUMBERS, **weights),
-            OF_NUMBERS[:5],
-            regressor("a"),
-            (X[O], NUMBERS[O]),
-            numbers=True,
-        )
+    for options in (WEIGHTED, {**WEIGHTED, "weight_bound": 4.0}):
+        certify_each(notes, OF_TWO[:10], **options)
+        certify_each(notes, OF_NUMBERS[:5], NUMBERS, **options)
 
 
 @session()
 def metrics_with_groups(notes):
-    """Metrics of rows in groups."""
-    certify_each(notes, notes.holdout(groups=GROUPS[H]), OF_TWO[:10], classifier("a"), (X[O], TWO[O]))
-    holdout = notes.holdout(NUMBERS, groups=GROUPS[H])
-    certify_each(notes, holdout, OF_NUMBERS[:5], regressor("a"), (X[O], NUMBERS[O]), numbers=True)
-    both = notes.holdout(groups=GROUPS[H], sample_weight=WEIGHTS[H])
-    certify_each(notes, both, OF_TWO[:3], classifier("a"), (X[O], TWO[O]))
+    certify_each(notes, OF_TWO[:10], **GROUPED)
+    certify_each(notes, OF_NUMBERS[:5], NUMBERS, **GROUPED)
+    certify_each(notes, OF_TWO[:3], **GROUPED, **WEIGHTED)
 
 
 @session()
 def metrics_without_intervals(notes):
-    """Metrics that are refused, and their medians."""
     numbers, two = notes.holdout(NUMBERS), notes.holdout()
     for name in ("explained_variance", "neg_max_error"):
         notes.ask(numbers.certify, regressor("a"), scoring=name, guess=0.3)
@@ -424,21 +387,23 @@ def ask_many(notes, holdout, y=TWO, count=12, scoring="accuracy"):
     return notes.ask(holdout.certify, classifier("model 0", y), scoring=scoring, guess_from=(X[O], y[O]))
 
 
+def certify_four(notes, holdout, letter):
+    """Return the answers about four models."""
+    models = [classifier(f"{letter}{k}") for k in range(4)]
+    return [notes.ask(holdout.certify, model, scoring="accuracy", guess_from=OTHER) for model in models]
+
+
 @session()
 def answers_of_each_kind(notes):
-    """Exact answers, cells, and what is told by itself; finals, unsealing, closing."""
+    """Publish, unseal and close, of answers that are exact or coarse."""
     for answers in ("exact", CELLS, "auto", None):
         holdout = notes.holdout(answers=answers, expected_questions=20)
-        sealed = [
-            notes.ask(holdout.certify, classifier(f"s{k}"), scoring="accuracy", guess_from=(X[O], TWO[O]))
-            for k in range(4)
-        ]
+        sealed = certify_four(notes, holdout, "s")
         ask_many(notes, holdout)
         notes.ask(holdout.remaining)
         notes.ask(holdout.remaining, "f1", purpose="check")
-        notes.publish(holdout, classifier("s1"), scoring="accuracy", guess=0.7)
-        notes.publish(holdout, classifier("s1"), scoring="accuracy", guess=0.7)
-        notes.publish(holdout, classifier("s2"), scoring="recall", guess=0.7)
+        for name, scoring in (("s1", "accuracy"), ("s1", "accuracy"), ("s2", "recall")):
+            notes.publish(holdout, classifier(name), scoring=scoring, guess=0.7)
         notes.ask(holdout.unseal, sealed[0])
         notes.ask(holdout.unseal, [sealed[1], sealed[0].index])
         ask_many(notes, holdout, count=2)
@@ -452,35 +417,27 @@ def answers_of_each_kind(notes):
 
 @session()
 def cells_of_each_form(notes):
-    """Cells where values are sealed and where they are not."""
-    rows = (X[O], TWO[O])
-    for options in (
-        {"sample_weight": WEIGHTS[H]}, {"groups": GROUPS[H]}, {"class_mix": "priced"}, {"tolerance": 0.12},
-        {"confidence_level": 0.8},
-    ):  # fmt: skip
+    """Ask for coarse answers where values are sealed and where they are not."""
+    for options in (WEIGHTED, GROUPED, PRICED, {"tolerance": 0.12}, {"confidence_level": 0.8}):
         holdout = notes.holdout(answers=CELLS, **options)
         for name in ("accuracy", "balanced_accuracy", "recall", "f1", "roc_auc"):
-            notes.ask(holdout.certify, classifier(name), scoring=name, guess_from=rows)
+            notes.ask(holdout.certify, classifier(name), scoring=name, guess_from=OTHER)
             notes.ask(holdout.certify, classifier(name), scoring=name, guess=0.9)
         notes.publish(holdout, classifier("recall"), scoring="accuracy", guess=0.6)
-        notes.publish(holdout, classifier("accuracy"), scoring="accuracy", guess_from=rows)
+        notes.publish(holdout, classifier("accuracy"), scoring="accuracy", guess_from=OTHER)
         notes.ask(holdout.compare, classifier("a"), classifier("b"), scoring="accuracy")
 
 
 @session()
 def values_sealed_with_a_key(notes):
-    """Values that only a private key opens."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
     private, other = (X25519PrivateKey.from_private_bytes(bytes([k]) * 32) for k in (1, 2))
     holdout = notes.holdout(answers=CELLS, seal_key=private.public_key())
-    asked = [
-        notes.ask(holdout.certify, classifier(f"k{k}"), scoring="accuracy", guess_from=(X[O], TWO[O]))
-        for k in range(4)
-    ]
-    notes.ask(holdout.unseal, asked[0])
-    notes.ask(holdout.unseal, asked[0], key=other)
-    notes.ask(holdout.unseal, asked[0], key=private)
+    first, *_ = certify_four(notes, holdout, "k")
+    notes.ask(holdout.unseal, first)
+    notes.ask(holdout.unseal, first, key=other)
+    notes.ask(holdout.unseal, first, key=private)
     notes.ask(holdout.certify, classifier("k1"), scoring="accuracy", guess=0.6)
     notes.publish(holdout, classifier("k1"), scoring="accuracy", guess=0.6)
     notes.ask(holdout.close)
@@ -490,46 +447,41 @@ def values_sealed_with_a_key(notes):
 
 @session()
 def routes(notes):
-    """Both theories, alone and together."""
-    for route in ("differential_privacy", "both"):
+    settings = MedianSettings(n_subsamples=20)
+    for route in (PRIVATE, BOTH):
         for y, scoring in ((TWO, "accuracy"), (THREE, "balanced_accuracy"), (TWO, "roc_auc"), (TWO, "f1")):
-            holdout = notes.holdout(y, route=route, expected_questions=30, answers="exact")
+            a, b, c = (classifier(k, y) for k in "abc")
+            holdout = notes.holdout(y, expected_questions=30, **route, **EXACT)
             ask_many(notes, holdout, y, count=8, scoring=scoring)
             notes.ask(holdout.remaining, scoring)
-            notes.ask(holdout.select, [classifier(k, y) for k in "abc"], scoring=scoring)
-            notes.ask(
-                holdout.certify, classifier("a", y), scoring=scoring, settings=MedianSettings(n_subsamples=20)
-            )
-            notes.ask(holdout.compare, classifier("a", y), classifier("b", y), scoring="accuracy")
+            notes.ask(holdout.select, [a, b, c], scoring=scoring)
+            notes.ask(holdout.certify, a, scoring=scoring, settings=settings)
+            notes.ask(holdout.compare, a, b, scoring="accuracy")
             notes.ask(holdout.check, broken(y), scoring=scoring, guess=0.5)
             ask_many(notes, holdout, y, count=3, scoring=scoring)
 
 
 @session()
 def rows_with_ids(notes):
-    """Rows that are shuffled, dropped, added and relabelled."""
+    """Shuffle, drop, add and relabel rows."""
     numbers = 1000 + 7 * np.arange(HELD)
     dates = np.datetime64("2024-01-01") + np.arange(HELD)
+    order = np.argsort(bits("order", HELD), kind="stable")
+    few, most, last = order[:200], order[:280], order[280:]
     for ids in (numbers, numbers.astype(str), dates, numbers // 3):
-        path, order = notes.path(), np.argsort(bits("order", HELD), kind="stable")
-        few, most = order[:200], order[:280]
-        options = {"ledger": path, "random_state": 7, "who": "ada", "answers": "exact"}
+        options = {"ledger": notes.path(), "random_state": 7, "who": "ada", **EXACT}
         notes.holdouts.append(Holdout(X[few], TWO[few], ids=ids[few], **options))
         ask_many(notes, notes.holdouts[-1], count=4)
-        grown = notes.ask(Holdout, X[most], TWO[most], ids=ids[most], **options)
-        if grown is not None:
+        if grown := notes.ask(Holdout, X[most], TWO[most], ids=ids[most], **options):
             ask_many(notes, grown, count=4)
-            whole = notes.ask(grown.top_up, X[order[280:]], TWO[order[280:]], ids=ids[order[280:]])
-            if whole is not None:
+            if whole := notes.ask(grown.top_up, X[last], TWO[last], ids=ids[last]):
                 ask_many(notes, whole, count=4)
         notes.ask(Holdout, X[few], TWO[few], ids=ids[few], **options)
-        left = notes.ask(Holdout, X[few], TWO[few], ids=ids[few], missing="ignore", **options)
-        if left is not None:
+        if left := notes.ask(Holdout, X[few], TWO[few], ids=ids[few], missing="ignore", **options):
             ask_many(notes, left, count=4)
         changed = TWO[H].copy()
         changed[::50] = 1 - changed[::50]
-        relabelled = notes.ask(Holdout, X[H], changed, ids=ids, **options)
-        if relabelled is not None:
+        if relabelled := notes.ask(Holdout, X[H], changed, ids=ids, **options):
             ask_many(notes, relabelled, count=4)
             notes.holdouts[-1] = relabelled
         notes.ask(Holdout, X[H], changed, ids=ids + 1 if ids is numbers else ids[::-1], **options)
@@ -537,8 +489,8 @@ def rows_with_ids(notes):
 
 @session()
 def rows_added(notes):
-    """Rows without ids are added, and training rows compared."""
-    for options in ({}, {"answers": CELLS}, {"class_mix": "priced"}, {"route": "both", "answers": "exact"}):
+    """Add rows without ids, and compare training rows."""
+    for options in ({}, COARSE, PRICED, {**BOTH, **EXACT}):
         holdout = notes.holdout(**options)
         ask_many(notes, holdout, count=4)
         notes.ask(holdout.check_overlap, X[O])
@@ -557,11 +509,10 @@ def rows_added(notes):
 
 @session()
 def declared(notes):
-    """Models declared before the first question, and others."""
+    """Declare models before the first question, and ask about others, too."""
     for y, scoring in ((TWO, "accuracy"), (TWO, "roc_auc"), (THREE, "balanced_accuracy"), (TWO, "f1")):
-        for answers in ("exact", CELLS):
-            holdout = notes.holdout(y, answers=answers)
-            models = [classifier(f"model {k}", y) for k in range(6)]
+        for options in (EXACT, COARSE):
+            holdout, models = notes.holdout(y, **options), [classifier(f"model {k}", y) for k in range(6)]
             notes.ask(holdout.declare, [models[0], models[0]], scoring=scoring)
             notes.ask(holdout.declare, models, scoring=scoring)
             ask_many(notes, holdout, y, count=8, scoring=scoring)
@@ -570,271 +521,180 @@ def declared(notes):
 
 @session()
 def rounds(notes):
-    """Models that are checked together."""
+    """Check models together."""
     models = [classifier(f"model {k}") for k in range(5)]
     guesses = [0.55, 0.6, 0.7, 0.8, 0.5]
-    for options in (
-        {},
-        {"tolerance": 0.15},
-        {"route": "both"},
-        {"route": "differential_privacy"},
-        {"answers": CELLS},
-    ):
-        holdout = notes.holdout(**options)
+    for options in ({}, {"tolerance": 0.15}, BOTH, PRIVATE, COARSE):
+        check = notes.holdout(**options).check_many
         for scoring, settings in (("accuracy", None), ("f1", None), ("accuracy", 0.05), ("roc_auc", None)):
-            notes.ask(holdout.check_many, models, scoring=scoring, guesses=guesses, settings=settings)
-            notes.ask(
-                holdout.check_many, models, scoring=scoring, guess_from=(X[O], TWO[O]), settings=settings
-            )
-            notes.ask(holdout.check_many, models, scoring=scoring, guesses=guesses, settings=settings)
-        notes.ask(holdout.check_many, models, scoring="accuracy", guesses=guesses, settings="fill")
-        notes.ask(holdout.check_many, [*models[:2], broken()], scoring="accuracy", guesses=guesses[:3])
-        notes.ask(holdout.check_many, models, scoring="accuracy")
+            for guess in ({"guesses": guesses}, {"guess_from": OTHER}, {"guesses": guesses}):
+                notes.ask(check, models, scoring=scoring, settings=settings, **guess)
+        notes.ask(check, models, scoring="accuracy", guesses=guesses, settings="fill")
+        notes.ask(check, [*models[:2], broken()], scoring="accuracy", guesses=guesses[:3])
+        notes.ask(check, models, scoring="accuracy")
+
+
+SCORERS = [
+    (LadderScorer, {}), (LadderScorer, {"step": 0.02}),
+    (ThresholdoutScorer, {}), (ThresholdoutScorer, {"threshold": 0.04}),
+    (ThresholdoutScorer, {"threshold": "fill"}), (ThresholdoutScorer, {"noise": "laplace"}),
+    (ThresholdoutScorer, {"noise": "laplace", "max_hits": 2, "threshold": 0.02}),
+    (ThresholdoutScorer, {"noise": "gaussian", "threshold": 0.04}),
+    (ThresholdoutScorer, {"noise": "gaussian", "noise_scale": 0.01}),
+    (StableHoldoutScorer, {}), (StableHoldoutScorer, {"method": "binary_search"}),
+    (StableHoldoutScorer, {"method": "exact"}), (StableHoldoutScorer, {"n_subsamples": 20, "stratify": True}),
+    (StableHoldoutScorer, {"epsilon": 0.5}),
+]  # fmt: skip
 
 
 @session()
 def scorers(notes):
-    """Ladders, Thresholdout with each noise, and medians, as scorers."""
-    made = {
-        "ladder": [lambda h: LadderScorer("accuracy", h), lambda h: LadderScorer("accuracy", h, step=0.02)],
-        "thresholdout": [
-            functools.partial(
-                lambda h, options: ThresholdoutScorer("accuracy", h, **options), options=options
-            )
-            for options in (
-                {},
-                {"threshold": 0.04},
-                {"threshold": "fill"},
-                {"noise": "laplace"},
-                {"noise": "laplace", "max_hits": 2, "threshold": 0.02},
-                {"noise": "gaussian", "threshold": 0.04},
-                {"noise": "gaussian", "noise_scale": 0.01},
-            )
-        ],
-        "median": [
-            functools.partial(
-                lambda h, options: StableHoldoutScorer("accuracy", h, **options), options=options
-            )
-            for options in (
-                {},
-                {"method": "binary_search"},
-                {"method": "exact"},
-                {"n_subsamples": 20, "stratify": True},
-                {"epsilon": 0.5},
-            )
-        ],
-    }
-    for make in itertools.chain(*made.values()):
-        for options in ({"answers": "exact"}, {"route": "both"}, {"tolerance": 0.2}):
-            holdout = notes.holdout(**options)
-            scorer = notes.ask(make, holdout)
-            if scorer is None:
-                continue
-            for number in range(8):
-                model = broken() if number == 5 else classifier(f"model {number - number % 3 // 2}")
-                notes.ask(scorer.answer, model, X[O], TWO[O])
-            notes.ask(scorer, classifier("last"), X[O], TWO[O])
+    for (kind, settings), options in itertools.product(SCORERS, (EXACT, BOTH, {"tolerance": 0.2})):
+        scorer = notes.ask(kind, "accuracy", notes.holdout(**options), **settings)
+        if scorer is None:
+            continue
+        for number in range(8):
+            model = broken() if number == 5 else classifier(f"model {number - number % 3 // 2}")
+            notes.ask(scorer.answer, model, X[O], TWO[O])
+        notes.ask(scorer, classifier("last"), X[O], TWO[O])
 
 
 @session()
 def medians(notes):
-    """Stable medians, drawn in each way."""
+    """Draw stable medians in each way."""
     settings = [
         MedianSettings(), MedianSettings(method="binary_search"), MedianSettings(method="exact"),
         MedianSettings(n_subsamples=30, epsilon=0.3), MedianSettings(n_subsamples=15, stratify=True),
     ]  # fmt: skip
-    for options in (
-        {},
-        {"groups": GROUPS[H]},
-        {"sample_weight": WEIGHTS[H]},
-        {"route": "both"},
-        {"tolerance": 0.3},
-    ):
+    for options in ({}, GROUPED, WEIGHTED, BOTH, {"tolerance": 0.3}):
         holdout = notes.holdout(**options)
         for one, name in itertools.product(settings, ("accuracy", "f1_macro", "matthews_corrcoef")):
             notes.ask(holdout.certify, classifier("a"), scoring=name, settings=one)
             notes.ask(holdout.check, classifier("b"), scoring=name, guess=0.6, settings=one)
             notes.ask(holdout.certify, classifier("a"), scoring=name, settings=one)
-    holdout = notes.holdout(NUMBERS)
+    certify, rows = notes.holdout(NUMBERS).certify, (X[O], NUMBERS[O])
     for one, name in itertools.product(settings, ("r2", "neg_mean_absolute_error")):
-        notes.ask(holdout.certify, regressor("a"), scoring=name, guess_from=(X[O], NUMBERS[O]), settings=one)
-        notes.ask(holdout.certify, regressor("b"), scoring=name, guess=-0.5, settings=one)
+        notes.ask(certify, regressor("a"), scoring=name, guess_from=rows, settings=one)
+        notes.ask(certify, regressor("b"), scoring=name, guess=-0.5, settings=one)
 
 
 @session()
 def settings_of_questions(notes):
-    """Mechanisms that are named in a question."""
-    for options in (
-        {"answers": "exact"},
-        {"route": "both"},
-        {"route": "differential_privacy"},
-        {"tolerance": 0.1},
-    ):
-        holdout = notes.holdout(**options)
-        for number, one in enumerate(
-            (
-                None,
-                0.03,
-                "fill",
-                LadderSettings(),
-                LadderSettings(0.01),
-                NoiseSettings("laplace"),
-                NoiseSettings("gaussian", threshold=0.05),
-                NoiseSettings("laplace", 0.01, 3, 0.05),
-                MedianSettings(),
-            )
-        ):
-            for guess in (0.6, Guess(0.7, size=180), Guess(0.65, size=180, deviation=0.45)):
-                notes.ask(
-                    holdout.check, classifier(f"m{number}"), scoring="accuracy", guess=guess, settings=one
-                )
-            notes.ask(holdout.check, classifier(f"m{number}"), scoring="accuracy", guess=0.6, settings=one)
-        notes.ask(holdout.check, classifier("a"), scoring="accuracy")
-        notes.ask(holdout.check, classifier("a"), scoring="accuracy", guess=1.5)
-        notes.ask(holdout.check, classifier("a"), scoring="accuracy", guess=0.5, settings="wide")
+    """Name mechanisms in questions."""
+    settings = [
+        None, 0.03, "fill", LadderSettings(), LadderSettings(0.01), NoiseSettings("laplace"),
+        NoiseSettings("gaussian", threshold=0.05), NoiseSettings("laplace", 0.01, 3, 0.05), MedianSettings(),
+    ]  # fmt: skip
+    guesses = (0.6, Guess(0.7, size=180), Guess(0.65, size=180, deviation=0.45), 0.6)
+    for options in (EXACT, BOTH, PRIVATE, {"tolerance": 0.1}):
+        check = functools.partial(notes.ask, notes.holdout(**options).check)
+        for (number, one), guess in itertools.product(enumerate(settings), guesses):
+            check(classifier(f"m{number}"), scoring="accuracy", guess=guess, settings=one)
+        for how in ({}, {"guess": 1.5}, {"guess": 0.5, "settings": "wide"}):
+            check(classifier("a"), scoring="accuracy", **how)
 
 
 @session()
 def comparisons(notes):
-    """Differences of two models."""
     a, b, c = (classifier(k) for k in "abc")
-    for options in (
-        {},
-        {"answers": CELLS},
-        {"sample_weight": WEIGHTS[H]},
-        {"groups": GROUPS[H]},
-        {"class_mix": "priced"},
-    ):
+    for options in ({}, COARSE, WEIGHTED, GROUPED, PRICED):
         holdout = notes.holdout(**options)
         for name in ("accuracy", "neg_brier_score", "neg_log_loss", "f1"):
             for one, other in ((a, b), (b, a), (a, c), (a, a)):
                 notes.ask(holdout.compare, one, other, scoring=name)
-                notes.ask(holdout.compare, one, other, scoring=name, guess_from=(X[O], TWO[O]))
+                notes.ask(holdout.compare, one, other, scoring=name, guess_from=OTHER)
         notes.ask(holdout.compare, a, broken(), scoring="accuracy", guess=0.05)
-    numbers = notes.holdout(NUMBERS)
+    compare, models = notes.holdout(NUMBERS).compare, (regressor("a"), regressor("bc"))
     metric = Metric("neg_mean_absolute_error", range=(-30.0, 0.0))
     for how in ({}, {"guess": 0.5}, {"guess_from": (X[O], NUMBERS[O])}):
-        notes.ask(numbers.compare, regressor("a"), regressor("bc"), scoring=metric, **how)
-        notes.ask(numbers.compare, regressor("a"), regressor("bc"), scoring="neg_mean_squared_error", **how)
+        notes.ask(compare, *models, scoring=metric, **how)
+        notes.ask(compare, *models, scoring="neg_mean_squared_error", **how)
 
 
 @session()
 def selections(notes):
-    """Choices among models, by each rule."""
-    for options in (
-        {},
-        {"route": "both"},
-        {"route": "differential_privacy"},
-        {"sample_weight": WEIGHTS[H]},
-        {"answers": CELLS},
-    ):
+    for options in ({}, BOTH, PRIVATE, WEIGHTED, COARSE):
         holdout = notes.holdout(**options)
         for epsilon, name in itertools.product(("auto", None, 0.5, 5.0), ("accuracy", "roc_auc", "f1")):
             models = [classifier(f"{name} {k}") for k in range(4)]
             notes.ask(holdout.select, models, scoring=name, epsilon=epsilon)
             notes.ask(holdout.select, models, scoring=name, epsilon=epsilon)
-        notes.ask(holdout.select, [classifier("a"), broken(), classifier("b")], scoring="accuracy")
-        notes.ask(holdout.select, [broken(), broken()], scoring="accuracy")
-        notes.ask(holdout.select, [], scoring="accuracy")
+        for models in ([classifier("a"), broken(), classifier("b")], [broken(), broken()], []):
+            notes.ask(holdout.select, models, scoring="accuracy")
         notes.ask(holdout.certify, classifier("accuracy 0"), scoring="accuracy", guess=0.6)
 
 
-INNER = GridSearchCV(DummyClassifier(strategy="constant"), {"constant": [0, 1]}, cv=3, scoring="accuracy")
-OF_THREE_CLASSES = GridSearchCV(
-    DummyClassifier(strategy="constant"), {"constant": [2, 1, 0]}, cv=3, scoring="accuracy"
-)
-RANDOMIZED = RandomizedSearchCV(
-    DummyClassifier(strategy="constant"), {"constant": [0, 1]}, n_iter=2, cv=3, random_state=0
-)
+CLASS = DummyClassifier(strategy="constant")
+INNER = GridSearchCV(CLASS, {"constant": [0, 1]}, cv=3, scoring="accuracy")
+OF_THREE_CLASSES = GridSearchCV(CLASS, {"constant": [2, 1, 0]}, cv=3, scoring="accuracy")
+RANDOMIZED = RandomizedSearchCV(CLASS, {"constant": [0, 1]}, n_iter=2, cv=3, random_state=0)
 REGRESSION = GridSearchCV(
     DummyRegressor(strategy="constant"), {"constant": [55, 60, 65]}, cv=3, scoring="neg_mean_absolute_error"
 )
+CANDIDATES, WINNER_OF_ALL = {"ask": "candidates"}, {"ask": "candidates", "reveal": "winner"}
 
 
 @session()
 def searches(notes):
-    """Searches that ask in each way, by each mechanism."""
-    ways = [
-        *({"ask": "winner"}, {"ask": "candidates"}, {"ask": 2}, {"ask": "candidates", "reveal": "winner"}),
-        *({"ask": 2, "mechanism": "exponential_mechanism"}, {"ask": "candidates", "mechanism": "ladder"}),
-        *(
-            {"ask": "candidates", "mechanism": "thresholdout"},
-            {"ask": "winner", "mechanism": "stable_median"},
-        ),
-        *(
-            {"ask": "candidates", "mechanism": "stable_median"},
-            {"ask": "candidates", "one_standard_error": True},
-        ),
-        *({"answers": "exact"}, {"answers": CELLS}, {"answers": CELLS, "ask": 2}, {"tolerance": 0.001}),
-        *({"tolerance": 0.5, "ask": "candidates"}, {"expected_questions": 5}, {"scoring": "f1_macro"}),
-        *({"inner": RANDOMIZED}, {"inner": RANDOMIZED, "ask": "candidates", "reveal": "winner"}),
-        *(
-            {"scoring": "roc_auc", "ask": "candidates"},
-            {"scoring": "balanced_accuracy"},
-            {"confidence_level": 0.8},
-        ),
-    ]
-    for way in ways:
-        found = notes.search(**way)
-        if found is not None:
-            final = getattr(found, "publish", None) or found.certify
-            notes.ask(final)
-            notes.ask(final)
+    """Ask in each way, by each mechanism."""
+    for way in (
+        {"ask": "winner"}, CANDIDATES, {"ask": 2}, WINNER_OF_ALL,
+        {"ask": 2, "mechanism": "exponential_mechanism"}, {**CANDIDATES, "mechanism": "ladder"},
+        {**CANDIDATES, "mechanism": "thresholdout"}, {"ask": "winner", "mechanism": "stable_median"},
+        {**CANDIDATES, "mechanism": "stable_median"}, {**CANDIDATES, "one_standard_error": True},
+        EXACT, COARSE, {**COARSE, "ask": 2}, {"tolerance": 0.001}, {"tolerance": 0.5, **CANDIDATES},
+        {"expected_questions": 5}, {"scoring": "f1_macro"},
+        {"inner": RANDOMIZED}, {"inner": RANDOMIZED, **WINNER_OF_ALL}, {"scoring": "roc_auc", **CANDIDATES},
+        {"scoring": "balanced_accuracy"}, {"confidence_level": 0.8},
+    ):  # fmt: skip
+        if found := notes.search(**way):
+            publish = getattr(found, "publish", None) or found.certify
+            notes.ask(publish)
+            notes.ask(publish)
             notes.ask(found.compare, classifier("a"))
 
 
 @session()
 def searches_of_other_targets(notes):
-    """Searches of three classes and of numbers."""
-    for way in ({}, {"ask": "candidates"}, {"ask": 2}, {"ask": 3, "mechanism": "exponential_mechanism"}):
+    for way in ({}, CANDIDATES, {"ask": 2}, {"ask": 3, "mechanism": "exponential_mechanism"}):
         notes.search(THREE, inner=OF_THREE_CLASSES, **way)
-        found = notes.search(NUMBERS, inner=REGRESSION, **way)
-        if found is not None:
+        if found := notes.search(NUMBERS, inner=REGRESSION, **way):
             notes.ask(getattr(found, "publish", None) or found.certify)
-    notes.search(
-        NUMBERS, inner=REGRESSION, scoring=Metric("neg_mean_absolute_error", range=(-50, 0)), ask="candidates"
-    )
+    bounded = Metric("neg_mean_absolute_error", range=(-50, 0))
+    notes.search(NUMBERS, inner=REGRESSION, scoring=bounded, **CANDIDATES)
     notes.search(NUMBERS, inner=REGRESSION, scoring="r2")
 
 
 @session()
 def searches_of_one_holdout(notes):
-    """Searches of a given holdout, the same and others, by scorers, too."""
-    for answers in ("exact", CELLS):
-        holdout = notes.holdout(THREE, answers=answers)
-        for way in ({}, {"ask": "candidates"}, {"ask": 2}, {}, {"ask": "candidates", "reveal": "winner"}):
-            notes.search(THREE, inner=OF_THREE_CLASSES, given=holdout, **way)
+    """Search with a given holdout, the same and others, by scorers, too."""
+    grid, folds = {"constant": [0, 1, 2]}, PredefinedSplit(np.arange(ROWS - HELD) % 2 - 1)
+    for options in (EXACT, COARSE):
+        holdout = notes.holdout(THREE, **options)
+        search = functools.partial(notes.search, THREE, given=holdout)
+        for way in ({}, CANDIDATES, {"ask": 2}, {}, WINNER_OF_ALL):
+            search(inner=OF_THREE_CLASSES, **way)
         scorer = ThresholdoutScorer("accuracy", holdout, noise="laplace")
-        notes.search(THREE, inner=OF_THREE_CLASSES, given=holdout, mechanism=scorer, ask="candidates")
-        inner = GridSearchCV(
-            DummyClassifier(strategy="constant"),
-            {"constant": [0, 1, 2]},
-            cv=PredefinedSplit(np.arange(ROWS - HELD) % 2 - 1),
-        )
-        notes.search(THREE, inner=inner, given=holdout)
+        search(inner=OF_THREE_CLASSES, mechanism=scorer, **CANDIDATES)
+        search(inner=GridSearchCV(CLASS, grid, cv=folds))
         for made in (ThresholdoutScorer("accuracy", holdout), LadderScorer("accuracy", holdout)):
-            plain_search = GridSearchCV(
-                DummyClassifier(strategy="constant"), {"constant": [0, 1, 2]}, scoring=made, cv=made.cv,
-                refit=made.select_best,
-            )  # fmt: skip
-            notes.ask(plain_search.fit, X[O], THREE[O])
+            alone = GridSearchCV(CLASS, grid, scoring=made, cv=made.cv, refit=made.select_best)
+            notes.ask(alone.fit, X[O], THREE[O])
 
 
 @session()
 def failures(notes):
-    """Models that fail on the holdout."""
+    """Ask about models that fail on the holdout."""
     nan = regressor("nan")
     nan.coef_ = nan.coef_ * np.nan
-    for options in ({}, {"answers": CELLS}, {"route": "both"}, {"route": "differential_privacy"}):
+    for options in ({}, COARSE, BOTH, PRIVATE):
         holdout = notes.holdout(**options)
         for name in ("accuracy", "roc_auc", "f1", "balanced_accuracy", "neg_log_loss", "f1_macro"):
-            notes.ask(holdout.check, broken(), scoring=name, guess=0.5)
-            notes.ask(holdout.certify, broken(), scoring=name, guess=0.5)
-            notes.ask(holdout.certify, broken(), scoring=name, guess=0.5)
+            for method in (holdout.check, holdout.certify, holdout.certify):
+                notes.ask(method, broken(), scoring=name, guess=0.5)
         notes.ask(holdout.certify, broken(), scoring="accuracy", settings=MedianSettings(n_subsamples=20))
-        notes.ask(holdout.certify, classifier("a", THREE), scoring="accuracy", guess=0.5)
-        notes.ask(holdout.certify, "no model", scoring="accuracy", guess=0.5)
-        notes.ask(holdout.certify, LinearDiscriminantAnalysis(), scoring="accuracy", guess=0.5)
+        for model in (classifier("a", THREE), "no model", LinearDiscriminantAnalysis()):
+            notes.ask(holdout.certify, model, scoring="accuracy", guess=0.5)
     holdout = notes.holdout(NUMBERS)
     for name in OF_NUMBERS:
         notes.ask(holdout.certify, nan, scoring=Metric(name, range=(-9.0, 0.0)), guess=-0.5)
@@ -843,18 +703,15 @@ def failures(notes):
 
 @session()
 def exhausted(notes):
-    """Questions until they are refused, and some more."""
+    """Ask until questions are refused, and some more."""
     for options in (
-        {"tolerance": 0.09, "expected_questions": 10}, {"tolerance": 0.1, "answers": CELLS},
-        {"tolerance": 0.01}, {"route": "differential_privacy", "tolerance": 0.4, "expected_questions": 10},
-        {"route": "differential_privacy", "expected_questions": 10},
+        {"tolerance": 0.09, "expected_questions": 10}, {"tolerance": 0.1, **COARSE}, {"tolerance": 0.01},
+        {**PRIVATE, "tolerance": 0.4, "expected_questions": 10}, {**PRIVATE, "expected_questions": 10},
     ):  # fmt: skip
         holdout = notes.holdout(**options)
         for number in range(30):
-            model, guess = classifier(f"model {number}"), 0.4 + 0.02 * number
-            notes.ask(
-                holdout.certify if number % 2 else holdout.check, model, scoring="accuracy", guess=guess
-            )
+            method = holdout.certify if number % 2 else holdout.check
+            notes.ask(method, classifier(f"model {number}"), scoring="accuracy", guess=0.4 + 0.02 * number)
         notes.ask(holdout.remaining)
         notes.ask(holdout.remaining, "roc_auc", purpose="certify", guess_rows=100)
         notes.publish(holdout, classifier("model 3"), scoring="accuracy", guess=0.5)
@@ -863,16 +720,14 @@ def exhausted(notes):
 
 @session()
 def predictions(notes):
-    """Labels that were made elsewhere."""
+    """Ask about labels that were made elsewhere."""
     ids = np.arange(HELD) + 500
-    said = [
-        (classifier(f"model {k}").predict(X[H]), classifier(f"model {k}").predict(X[O])) for k in range(4)
-    ]
-    for options in ({}, {"ids": ids}, {"answers": CELLS}, {"tolerance": 0.2}):
-        holdout = notes.holdout(class_mix="priced", **options)
-        known = {"ids": ids[::-1]} if "ids" in options else {}
-        given = [Predictions(held[::-1] if known else held, **known) for held, _ in said]
-        for one, (_, other) in zip(given, said, strict=True):
+    labels = [[classifier(f"model {k}").predict(rows) for rows in (X[H], X[O])] for k in range(4)]
+    for options in ({}, {"ids": ids}, COARSE, {"tolerance": 0.2}):
+        holdout = notes.holdout(**PRICED, **options)
+        turned = {"ids": ids[::-1]} if "ids" in options else {}
+        given = [Predictions(held[::-1] if turned else held, **turned) for held, _ in labels]
+        for one, (_, other) in zip(given, labels, strict=True):
             notes.ask(holdout.check, one, scoring="accuracy", guess=0.6)
             notes.ask(holdout.certify, one, scoring="accuracy", guess_from=(Predictions(other), TWO[O]))
             notes.ask(holdout.certify, one, scoring="accuracy", guess=0.7)
@@ -881,36 +736,33 @@ def predictions(notes):
         notes.ask(holdout.select, given, scoring="accuracy")
         notes.publish(holdout, given[0], scoring="accuracy", guess=0.6)
         notes.ask(holdout.certify, classifier("a"), scoring="accuracy", guess=0.6)
-    holdout = notes.holdout(class_mix="priced")
-    notes.ask(holdout.declare, given, scoring="accuracy")
-    words = notes.holdout(WORDS, class_mix="priced")
-    named = np.array(["no", "yes"])[said[0][0]]
-    notes.ask(words.certify, Predictions(named), scoring="accuracy", guess=0.6)
-    named[0] = "maybe"
-    notes.ask(words.certify, Predictions(named), scoring="accuracy", guess=0.6)
-    notes.ask(words.certify, Predictions(named, classes=["maybe"]), scoring="accuracy", guess=0.6)
+    notes.ask(notes.holdout(**PRICED).declare, given, scoring="accuracy")
+    words, named = notes.holdout(WORDS, **PRICED), np.array(["no", "yes"])[labels[0][0]]
+    other = np.r_[["may"], named[1:]]
+    for one in (Predictions(named), Predictions(other), Predictions(other, classes=["maybe"])):
+        notes.ask(words.certify, one, scoring="accuracy", guess=0.6)
     notes.ask(notes.holdout().certify, given[0], scoring="accuracy", guess=0.6)
 
 
 @session()
 def ledgers(notes):
-    """Ledgers that are opened again, by others and wrongly; secrets that nothing seeds."""
+    """Open ledgers again, by others and wrongly; secrets are seeded by nothing."""
     path = notes.path()
     split = {"rows": [1, 2], "how": "at random"}
     first = notes.holdout(ledger=path, random_state=None, label="day 1", split=split)
     ask_many(notes, first, count=4)
     again = Holdout(X[H], TWO[H], ledger=path, split=split, who="bob", label="day 2")
     ask_many(notes, again, count=6)
-    for options in (
-        {"tolerance": 0.1}, {"route": "both"}, {"answers": CELLS}, {"confidence_level": 0.9},
-        {"class_mix": "priced"},
-    ):  # fmt: skip
+    for options in ({"tolerance": 0.1}, BOTH, COARSE, {"confidence_level": 0.9}, PRICED):
         notes.ask(Holdout, X[H], TWO[H], ledger=path, split=split, **options)
     notes.ask(Holdout, X[O], TWO[O], ledger=path)
     notes.ask(Holdout, X[H], 1 - TWO[H], ledger=path)
-    for options in ({"ledger": ":memory:"}, {"ledger": None}, {"ledger": ":memory:", "answers": "auto"}):
-        holdout = notes.holdout(THREE if "answers" in options else TWO, random_state=None, **options)
-        ask_many(notes, holdout, THREE if "answers" in options else TWO, count=4)
+    for y, options in (
+        (TWO, {"ledger": ":memory:"}), (TWO, {"ledger": None}),
+        (THREE, {"ledger": ":memory:", "answers": "auto"}),
+    ):  # fmt: skip
+        holdout = notes.holdout(y, random_state=None, **options)
+        ask_many(notes, holdout, y, count=4)
         notes.ask(holdout.report().to_dict)
 
 
@@ -945,17 +797,9 @@ def own_code(notes):
 
 @session(of_own_code=True)
 def metrics_of_newer_versions(notes):
-    """Metrics that old versions of scikit-learn have not."""
-    certify_each(
-        notes, notes.holdout(), ["d2_brier_score", "d2_log_loss_score"], classifier("a"), (X[O], TWO[O])
-    )
-    certify_each(
-        notes,
-        notes.holdout(THREE),
-        ["d2_brier_score", "d2_log_loss_score", "neg_brier_score"],
-        classifier("a", THREE),
-        (X[O], THREE[O]),
-    )
+    """Ask for metrics that old versions of scikit-learn have not."""
+    certify_each(notes, ["d2_brier_score", "d2_log_loss_score"])
+    certify_each(notes, ["d2_brier_score", "d2_log_loss_score", "neg_brier_score"], THREE)
 
 
 @session(of_own_code=True)
@@ -963,8 +807,7 @@ def many_records(notes):
     """A ledger that is long enough for a checkpoint."""
     holdout, model = notes.holdout(1 - TWO, ledger=":memory:"), classifier("a")
     for number in range(10_200):
-        guess = 0.5 + 0.01 * (number % 7)
-        holdout.check(model, scoring="accuracy", guess=guess)
+        holdout.check(model, scoring="accuracy", guess=0.5 + 0.01 * (number % 7))
 
 
 class Sign(ClassifierMixin, BaseEstimator):

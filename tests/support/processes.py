@@ -47,10 +47,10 @@ def own_session(**variables):
     return {**kept, "PYTHONPATH": path, **given}
 
 
-def interpreter(script, *arguments, check=True, **variables):
+def interpreter(script, *arguments, check=True, timeout=300, **variables):
     """Run a script in another interpreter and return what became of it; ``script`` is a text or a path."""
     how = [script] if isinstance(script, Path) else ["-c", textwrap.dedent(script)]
     command, env = [sys.executable, *map(str, how), *map(str, arguments)], own_session(**variables)
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=timeout)
     assert not check or done.returncode == 0, done.stderr
     return done

@@ -36,26 +36,16 @@ def conversation(path):
     X = np.arange(800.0).reshape(400, 2)
     y = (np.arange(400) % 4 == 0).astype(int)
     split = {"holdout": "share 0.25", "random_state": None, "rows_in_all": 1600}
-    holdout = Holdout(
-        X,
-        y,
-        random_state=1,
-        tolerance=0.3,
-        expected_questions=20,
-        ledger=path,
-        split=split,
-        who="ada",
-        label="golden",
-    )
+    terms = {"random_state": 1, "tolerance": 0.3, "expected_questions": 20}
+    holdout = Holdout(X, y, ledger=path, split=split, who="ada", label="golden", **terms)
     model, asked = Constant(0).fit(X, y), {"scoring": "accuracy", "purpose": "check"}
+    median = MedianSettings(n_subsamples=100, method="exact")
     holdout.check_overlap(X + 0.5)
     name = holdouts.open_round(holdout, 2, purpose="check", scoring="accuracy", key="a search")
     holdouts.ask(holdout, model, guess=0.75, round_name=name, **asked)
     holdouts.ask(holdout, model, guess=0.7, round_name=name, **asked)
     holdouts.ask(holdout, Broken(0).fit(X, y), guess=0.7, **asked)
-    holdouts.ask(
-        holdout, model, guess=0.75, settings=MedianSettings(n_subsamples=100, method="exact"), **asked
-    )
+    holdouts.ask(holdout, model, guess=0.75, settings=median, **asked)
     holdout.certify(model, scoring="accuracy", guess=0.74)
     holdout.select([model, Constant(1).fit(X, y)], scoring="accuracy")
     guesses = (0.1 + 0.003 * number for number in range(100))
@@ -67,13 +57,8 @@ def conversation(path):
 
 def bodies_of(ledger):
     """Return keys and bodies, with one time for all."""
-    fixed = []
-    for record in ledger.records():
-        body = dict(record.body)
-        if "time" in body:
-            body["time"] = TIME
-        fixed.append((record.key, body))
-    return fixed
+    bodies = [(record.key, dict(record.body)) for record in ledger.records()]
+    return [(key, body | ({"time": TIME} if "time" in body else {})) for key, body in bodies]
 
 
 def main():

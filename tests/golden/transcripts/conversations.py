@@ -1,15 +1,8 @@
-"""Conversations with a holdout, the same in every run: some two hundred questions for each mechanism.
-
-``python -m tests.golden.transcripts.conversations FOLDER`` writes every record in full, so that two states
-of the
-code can be compared byte by byte.
-"""
+"""Conversations with a holdout, the same in every run: some two hundred questions for each mechanism."""
 
 import contextlib
+import functools
 import itertools
-import json
-import pathlib
-import sys
 import tempfile
 import warnings
 from unittest import mock
@@ -40,17 +33,8 @@ GROUPS = np.arange(BOTH) // 3
 HELD, OTHER = slice(0, ROWS_EACH), slice(ROWS_EACH, BOTH)
 
 
-class Said(BaseEstimator):
-    """A model that is right about a share of the rows; what it says is fixed by the number of the row.
-
-    Parameters
-    ----------
-    seed : int
-    share : float
-    truth : ndarray
-    fails : bool
-        Whether it raises an error on rows of the holdout.
-    """
+class RightOfShare(BaseEstimator):
+    """Is right about a share of the rows, fixed by the number of the row; may fail on rows of the holdout."""
 
     def __init__(self, seed, share, truth, *, fails=False):
         self.seed, self.share, self.truth, self.fails = seed, share, truth, fails
@@ -58,25 +42,23 @@ class Said(BaseEstimator):
         rng = np.random.default_rng([7, seed])
         self.noise_ = rng.normal(size=len(truth))
         if truth.dtype == float:
-            self.said_ = share * truth + (1.0 - share) * self.noise_
+            self.outputs_ = share * truth + (1.0 - share) * self.noise_
             return
         self.classes_ = np.unique(truth)
         wrong = self.classes_[rng.integers(0, len(self.classes_), size=len(truth))]
-        self.said_ = np.where(rng.random(len(truth)) < share, truth, wrong)
+        self.outputs_ = np.where(rng.random(len(truth)) < share, truth, wrong)
 
     def fit(self, X, y):
-        """Learn nothing."""
         return self
 
     def __sklearn_is_fitted__(self):
         return True
 
     def predict(self, X):
-        """Return what was fixed for these rows."""
         rows = np.asarray(X)[:, 0].astype(int)
         if self.fails and (rows < ROWS_EACH).any():
             raise ValueError
-        return self.said_[rows]
+        return self.outputs_[rows]
 
     def predict_proba(self, X):
         """Return probabilities that lean to what is predicted."""
@@ -85,7 +67,7 @@ class Said(BaseEstimator):
         return odds / odds.sum(axis=1, keepdims=True)
 
 
-class Regressor(Said):
+class Regressor(RightOfShare):
     """The same for numbers, which have no probabilities."""
 
     predict_proba = property()
@@ -98,29 +80,27 @@ class Nearby(ClassifierMixin, BaseEstimator):
         self.shift = shift
 
     def fit(self, X, y):
-        """Remember the classes."""
         self.classes_ = np.unique(y)
         return self
 
     def predict(self, X):
-        """Return the first class or the last."""
         return self.classes_[(np.asarray(X)[:, 1] > self.shift).astype(int)]
 
 
 def models(truth, *, share=0.6, failing=False, first=0):
     """Yield models for ever; every answer that is sent in moves the next one."""
-    kind = Regressor if truth.dtype == float else Said
+    kind = Regressor if truth.dtype == float else RightOfShare
     for number in itertools.count(first):
         value = yield kind(number, share, truth, fails=failing and number % 20 == 13)
         drift = 0.0 if value is None or not np.isfinite(value) else 0.05 * np.tanh(value)
         share = 0.5 + 0.4 * ((number * 0.618) % 1.0) + drift
 
 
-def converse(ask, truth, *, count=QUESTIONS, **options):
-    """Put ``count`` questions, each to a model that depends on the answers before it."""
+def converse(ask, truth, *, part=1, **options):
+    """Put a part of the questions, each to a model that depends on the answers before it."""
     asked, value = models(truth, **options), None
     next(asked)
-    for number in range(count):
+    for number in range(QUESTIONS // part):
         value = ask(asked.send(value), number)
 
 
@@ -129,9 +109,8 @@ def by_turns(holdout, scoring, guess=0.6, every=7, width=0.3):
 
     def ask(model, number):
         here = guess + width * (((number * 0.381966) % 1.0) - 0.5)
-        if number % every == every - 1:
-            return holdout.certify(model, scoring=scoring, guess=here).value
-        return holdout.check(model, scoring=scoring, guess=here).value
+        method = holdout.certify if number % every == every - 1 else holdout.check
+        return method(model, scoring=scoring, guess=here).value
 
     return ask
 
@@ -141,120 +120,83 @@ def by_scorer(scorer, truth):
     return lambda model, number: scorer.answer(model, X[OTHER], truth[OTHER]).value
 
 
-def accuracy(open_holdout):
-    """Cells and exact values of an accuracy, some models failing."""
-    converse(by_turns(open_holdout(THREE), "accuracy"), THREE, failing=True)
+WEIGHED = {"sample_weight": WEIGHTS[HELD]}
+OF_ONE_METRIC = {  # of labels: a metric, how it is asked for, and of which holdout
+    "accuracy": (THREE, "accuracy", {}, {}),  # where some models fail
+    "tolerance": (THREE, "accuracy", {}, {"tolerance": 0.09, "expected_questions": 50}),  # until it refuses
+    "ranks": (TWO, "roc_auc", {"guess": 0.7}, {}),
+    "ratios": (TWO, "f1", {}, {}),  # whose denominator is released
+    "probabilities": (TWO, "neg_brier_score", {"guess": -0.2, "width": 0.1}, {}),
+    "weighted": (THREE, "accuracy", {}, WEIGHED),
+    "weight_bound": (THREE, "accuracy", {}, {**WEIGHED, "weight_bound": 4.0}),
+    "groups": (THREE, "accuracy", {}, {"groups": GROUPS[HELD]}),
+    "priced_classes": (THREE, "balanced_accuracy", {}, {"class_mix": "priced"}),
+}
 
 
-def tolerance(open_holdout):
-    """Questions until the tolerance refuses them."""
-    converse(by_turns(open_holdout(THREE, tolerance=0.09, expected_questions=50), "accuracy"), THREE)
-
-
-def ranks(open_holdout):
-    """A ROC AUC."""
-    converse(by_turns(open_holdout(TWO), "roc_auc", 0.7), TWO)
-
-
-def ratios(open_holdout):
-    """A ratio, whose denominator is released."""
-    converse(by_turns(open_holdout(TWO), "f1", 0.6), TWO)
+def of_one_metric(name, open_holdout):
+    truth, metric, how, options = OF_ONE_METRIC[name]
+    converse(by_turns(open_holdout(truth, **options), metric, **how), truth, failing=name == "accuracy")
 
 
 def class_means(open_holdout):
     """Means of classes, together and one alone."""
-    holdout = open_holdout(THREE)
-    balanced = by_turns(holdout, "balanced_accuracy")
+    balanced = by_turns(open_holdout(THREE), "balanced_accuracy")
     one = by_turns(open_holdout(TWO), "recall")
-    converse(balanced, THREE, count=QUESTIONS // 2)
-    converse(one, TWO, count=QUESTIONS // 2)
+    converse(balanced, THREE, part=2)
+    converse(one, TWO, part=2)
 
 
 def bounded_means(open_holdout):
     """Means of scores that are not counts, guessed from rows, so that a variance is released."""
-    holdout = open_holdout(NUMBERS)
-    metric = Metric("neg_mean_absolute_error", range=(-6.0, 0.0))
-    scorer = ThresholdoutScorer(metric, holdout)
-    converse(by_scorer(scorer, NUMBERS), NUMBERS, count=QUESTIONS // 2)
-    converse(by_turns(holdout, metric, -0.5), NUMBERS, count=QUESTIONS // 2)
-
-
-def probabilities(open_holdout):
-    """A mean of scores made of probabilities."""
-    holdout = open_holdout(TWO)
-    converse(by_turns(holdout, "neg_brier_score", -0.2, width=0.1), TWO)
-
-
-def weighted(open_holdout):
-    """Rows with weights, which are known."""
-    holdout = open_holdout(THREE, sample_weight=WEIGHTS[HELD])
-    converse(by_turns(holdout, "accuracy"), THREE)
-
-
-def weight_bound(open_holdout):
-    """Rows with weights, for the population."""
-    holdout = open_holdout(THREE, sample_weight=WEIGHTS[HELD], weight_bound=4.0)
-    converse(by_turns(holdout, "accuracy"), THREE)
-
-
-def groups(open_holdout):
-    """Groups of rows."""
-    converse(by_turns(open_holdout(THREE, groups=GROUPS[HELD]), "accuracy"), THREE)
-
-
-def priced_classes(open_holdout):
-    """Class counts that were paid for."""
-    converse(by_turns(open_holdout(THREE, class_mix="priced"), "balanced_accuracy"), THREE)
+    holdout, metric = open_holdout(NUMBERS), Metric("neg_mean_absolute_error", range=(-6.0, 0.0))
+    converse(by_scorer(ThresholdoutScorer(metric, holdout), NUMBERS), NUMBERS, part=2)
+    converse(by_turns(holdout, metric, -0.5), NUMBERS, part=2)
 
 
 def medians(open_holdout):
     """Stable medians, drawn in two ways and exact, of numbers."""
     holdout = open_holdout(NUMBERS)
-    for part, method in enumerate(("exponential", "binary_search", "exact")):
+    for number, method in enumerate(("exponential", "binary_search", "exact")):
         scorer = StableHoldoutScorer("r2", holdout, method=method, n_subsamples=31)
-        converse(by_scorer(scorer, NUMBERS), NUMBERS, count=QUESTIONS // 3, first=1000 * part)
+        converse(by_scorer(scorer, NUMBERS), NUMBERS, part=3, first=1000 * number)
 
 
 def medians_of_classes(open_holdout):
     """Stable medians over subsamples of one class mix, checked and certified."""
     holdout = open_holdout(TWO)
     scorer = StableHoldoutScorer("average_precision", holdout, stratify=True, n_subsamples=20)
-    converse(by_scorer(scorer, TWO), TWO, count=QUESTIONS // 2)
-    converse(
-        by_turns(holdout, Metric("matthews_corrcoef", kind="general"), 0.4, every=2),
-        TWO,
-        count=QUESTIONS // 2,
-    )
+    converse(by_scorer(scorer, TWO), TWO, part=2)
+    general = Metric("matthews_corrcoef", kind="general")
+    converse(by_turns(holdout, general, 0.4, every=2), TWO, part=2)
 
 
 def thresholdout(open_holdout):
     """Thresholdout without noise and with both kinds of it."""
     for noise in ("none", "laplace", "gaussian"):
-        holdout = open_holdout(THREE)
         hits = {} if noise == "none" else {"max_hits": 60}
-        scorer = ThresholdoutScorer("accuracy", holdout, noise=noise, threshold=0.03, **hits)
+        scorer = ThresholdoutScorer("accuracy", open_holdout(THREE), noise=noise, threshold=0.03, **hits)
         converse(by_scorer(scorer, THREE), THREE, failing=noise == "laplace")
 
 
 def ladder(open_holdout):
-    """A Ladder."""
     converse(by_scorer(LadderScorer("accuracy", open_holdout(THREE)), THREE), THREE)
 
 
 def privacy(open_holdout):
     """Answers with noise, certified by privacy alone."""
     options = {"route": "differential_privacy", "expected_questions": QUESTIONS}
-    converse(by_turns(open_holdout(THREE, **options), "accuracy"), THREE, count=QUESTIONS // 2)
-    converse(by_turns(open_holdout(TWO, **options), "roc_auc", 0.7), TWO, count=QUESTIONS // 2)
+    converse(by_turns(open_holdout(THREE, **options), "accuracy"), THREE, part=2)
+    converse(by_turns(open_holdout(TWO, **options), "roc_auc", 0.7), TWO, part=2)
 
 
 def both_routes(open_holdout):
     """Answers with noise, certified by the better of two routes, until one without noise ends a route."""
     holdout = open_holdout(THREE, route="both", expected_questions=QUESTIONS)
-    converse(by_turns(holdout, "accuracy"), THREE, count=QUESTIONS // 2)
+    converse(by_turns(holdout, "accuracy"), THREE, part=2)
     scorer = StableHoldoutScorer("f1_macro", holdout, n_subsamples=20)
-    converse(by_scorer(scorer, THREE), THREE, count=QUESTIONS // 4)
-    converse(by_turns(holdout, "accuracy"), THREE, count=QUESTIONS // 4, failing=True)
+    converse(by_scorer(scorer, THREE), THREE, part=4)
+    converse(by_turns(holdout, "accuracy"), THREE, part=4, failing=True)
 
 
 def choices(open_holdout):
@@ -262,30 +204,28 @@ def choices(open_holdout):
     for route in ("description_length", "both"):
         holdout = open_holdout(THREE, route=route)
         for number in range(QUESTIONS // 4):
-            some = [Said(5 * number + j, 0.5 + 0.05 * j, THREE, fails=number % 9 == 8) for j in range(4)]
-            epsilon = (None, "auto", 0.5)[number % 3]
-            try:
-                chosen = holdout.select(some, scoring="accuracy", epsilon=epsilon)
+            fails, first = number % 9 == 8, 5 * number
+            some = [RightOfShare(first + j, 0.5 + 0.05 * j, THREE, fails=fails) for j in range(4)]
+            with contextlib.suppress(ValueError, BudgetExhaustedError):
+                chosen = holdout.select(some, scoring="accuracy", epsilon=(None, "auto", 0.5)[number % 3])
                 holdout.check(some[chosen], scoring="accuracy", guess=0.6)
-            except (ValueError, BudgetExhaustedError):
-                continue
 
 
 def declared(open_holdout):
     """Models declared before the first look, and others."""
     holdout = open_holdout(THREE)
-    family = [Said(number, 0.5 + 0.002 * number, THREE) for number in range(QUESTIONS // 2)]
+    family = [RightOfShare(number, 0.5 + 0.002 * number, THREE) for number in range(QUESTIONS // 2)]
     holdout.declare(family, scoring="accuracy")
     for number, model in enumerate(family):
         holdout.check(model, scoring="accuracy", guess=0.5 + 0.003 * number)
-    converse(by_turns(holdout, "accuracy"), THREE, count=QUESTIONS // 2)
+    converse(by_turns(holdout, "accuracy"), THREE, part=2)
 
 
 def topped_up(open_holdout):
     """Rows are added between questions."""
     holdout = open_holdout(THREE)
     for part in range(4):
-        converse(by_turns(holdout, "accuracy"), THREE, count=QUESTIONS // 4)
+        converse(by_turns(holdout, "accuracy"), THREE, part=4)
         new = slice(ROWS_EACH + 100 * part, ROWS_EACH + 100 * (part + 1))
         holdout = holdout.top_up(X[new], THREE[new])
 
@@ -297,16 +237,15 @@ def searches(open_holdout):
     for number in range(4):
         grid = {"shift": list(np.linspace(-1.0, 1.0, 9) + 0.01 * number)}
         for options in ({"ask": "candidates"}, {"ask": "winner"}, {"ask": 3}, {"reveal": "winner"}):
-            wrapped = GridSearchCV(Nearby(), grid, cv=None)
-            ask = {"ask": "candidates", **options}
-            ReusableHoldoutCV(wrapped, holdout=holdout, **ask).fit(X[OTHER], y[OTHER])
+            asked = {"ask": "candidates", **options}
+            wrapped = ReusableHoldoutCV(GridSearchCV(Nearby(), grid, cv=None), holdout=holdout, **asked)
+            wrapped.fit(X[OTHER], y[OTHER])
 
 
-CONVERSATIONS = {
+CONVERSATIONS = {name: functools.partial(of_one_metric, name) for name in OF_ONE_METRIC} | {
     each.__name__: each
     for each in (
-        accuracy, tolerance, ranks, ratios, class_means, bounded_means, probabilities, weighted, weight_bound,
-        groups, priced_classes, medians, medians_of_classes, thresholdout, ladder, privacy, both_routes,
+        class_means, bounded_means, medians, medians_of_classes, thresholdout, ladder, privacy, both_routes,
         choices, declared, topped_up, searches,
     )
 }  # fmt: skip
@@ -315,8 +254,8 @@ CONVERSATIONS = {
 def records_of(name):
     """Return all records and summaries of a conversation, without the time of day and the names of models.
 
-    What a model said is left out: it is hidden by a pad, which turns every last digit into other text. So is
-    the report's first line, which is made of its other parts.
+    What a model answered is left out: it is hidden by a pad, which turns every last digit into other text. So
+    is the report's first line, which is made of its other parts.
     """
     opened, lines = [], []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -332,10 +271,12 @@ def records_of(name):
             lines += [{"key": record.key, **record.body} for record in holdout.ledger.records()]
             report = holdout.report()
             lines += [{"summary": answer.summary} for _, answer in report.answers]
-            said = {name: value for name, value in report.to_dict().items() if name != "headline"}
-            lines.append({"report": said | {"head": None}})
-    left_out = ("time", "said", "model")
-    return [{name: value for name, value in line.items() if name not in left_out} for line in lines]
+            lines.append({"report": without(report.to_dict(), "headline") | {"head": None}})
+    return [without(line, "time", "said", "model") for line in lines]
+
+
+def without(line, *left_out):
+    return {name: value for name, value in line.items() if name not in left_out}
 
 
 @contextlib.contextmanager
@@ -353,17 +294,3 @@ def plain_identities():
         mock.patch("sklearn_ada.model_selection.certifying.canonical_digest", digest_of),
     ):
         yield
-
-
-def main():
-    """Write one file for each conversation, a record a line."""
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in CONVERSATIONS:
-        lines = [json.dumps(line, sort_keys=True) for line in records_of(name)]
-        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-        print(f"{name}: {len(lines)} lines")
-
-
-if __name__ == "__main__":
-    main()

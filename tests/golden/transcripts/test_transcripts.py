@@ -41,10 +41,9 @@ def test_a_conversation_goes_as_it_was_recorded(name):
     recorded = json.loads(GOLDEN.read_text())[name].split()
     with plain_identities():
         records = records_of(name)
-    now = hashes_of(records)
-    first = next((i for i, pair in enumerate(zip(now, recorded, strict=False)) if pair[0] != pair[1]), None)
-    assert first is None, records[first]
-    assert len(now) == len(recorded)
+    for record, then, now in zip(records, recorded, hashes_of(records), strict=False):
+        assert now == then, record
+    assert len(records) == len(recorded)
 
 
 def test_every_conversation_is_recorded_and_no_other():

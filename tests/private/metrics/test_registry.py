@@ -1,13 +1,18 @@
-"""Every scorer of scikit-learn is classified, and what the classification says holds on a holdout."""
+"""Every scorer of scikit-learn is certified on its own value or refused with the reason, at any holdout.
+
+No answer is a median over subsamples, which is another quantity, unless the user has written that it may be.
+"""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.datasets import make_classification
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
@@ -35,26 +40,27 @@ from sklearn_ada import (
 )
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.mechanisms import UniformGrid
-from sklearn_ada.metrics import Measure, classify_scorers
+from sklearn_ada.metrics import classify_scorers
 from sklearn_ada.metrics.base import SCORERS
-from tests.support import holdouts
+from tests.support.searches import grid
 
 INSTALLED = get_scorer_names()
-REFUSED = {name: each.reason for name, each in SCORERS.items() if each.is_refused}
-WITH_INTERVAL = {name for name, each in SCORERS.items() if each.value_is_enough}
+REFUSED = {name for name, each in SCORERS.items() if each.is_refused}
+USABLE = [name for name in INSTALLED if name not in REFUSED]
+WITH_INTERVAL = [name for name in INSTALLED if SCORERS[name].value_is_enough]
 NO_INTERVAL = {
-    name: each.reason
-    for name, each in SCORERS.items()
-    if not (each.value_is_enough or each.of_all_rows or each.is_refused)
-}
-KNOWN_RANGES = {
-    name: each.bounds for name, each in SCORERS.items() if not each.value_is_enough and each.bounds
+    name: SCORERS[name].reason
+    for name in USABLE
+    if not (SCORERS[name].value_is_enough or SCORERS[name].of_all_rows)
 }
 CLUSTERING = {
     "adjusted_mutual_info_score", "adjusted_rand_score", "completeness_score", "fowlkes_mallows_score",
     "homogeneity_score", "mutual_info_score", "normalized_mutual_info_score", "rand_score", "v_measure_score",
 }  # fmt: skip
-THREE_CLASSES = {"top_k_accuracy", "roc_auc_ovr", "roc_auc_ovo", "f1_macro", "jaccard_weighted"}
+THREE_CLASSES = {
+    "top_k_accuracy", "roc_auc_ovr", "roc_auc_ovo", "f1_macro", "f1_weighted", "jaccard_macro",
+    "jaccard_weighted",
+}  # fmt: skip
 RANGES = {
     "d2_brier_score": (-9, 1),
     "d2_log_loss_score": (-9, 1),
@@ -62,18 +68,55 @@ RANGES = {
     "neg_mean_gamma_deviance": (-30, 0),
     "neg_log_loss": (-9, 0),
 }
-REGRESSION = {
-    "explained_variance", "r2", "d2_absolute_error_score", "neg_max_error", "neg_median_absolute_error",
-    "neg_root_mean_squared_error", "neg_root_mean_squared_log_error", "neg_mean_absolute_error",
-    "neg_mean_absolute_percentage_error", "neg_mean_gamma_deviance", "neg_mean_poisson_deviance",
-    "neg_mean_squared_error", "neg_mean_squared_log_error",
-}  # fmt: skip
+N = 600
+KINDS = {
+    "independent rows": {"class_mix": "priced"},
+    "at the class mix": {},
+    "weighted": {"sample_weight": np.tile([1.0, 2.0, 0.5], N)[:N]},
+    "grouped": {"groups": np.arange(N) // 2},
+}
+KINDS_OF_ROWS = [pytest.param(k, marks=[pytest.mark.thorough] * (k != "at the class mix")) for k in KINDS]
+ALIKE, COUNTS = "records that count alike", "known class counts"
+WORDS = np.array(["stays", "churned"], dtype=object)
 
 
-def task_of(name):
+@pytest.fixture(scope="module")
+def tasks():
+    """Per task of scorers: a fitted model, 300 rows for a guess, 600 rows for a holdout."""
+    two = make_classification(1200, 5, n_informative=3, flip_y=0.2, random_state=0)
+    three = make_classification(1200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+    X, y = make_regression(1200, 5, noise=20.0, random_state=0)
+    models = {
+        "two": (LogisticRegression(), *two),
+        "three": (LogisticRegression(), *three),
+        "numbers": (PoissonRegressor(), X, np.exp(y / 200)),
+        "clusters": (KMeans(2, n_init=3, random_state=0), *two),
+    }
+    return {
+        task: (model.fit(X[:300], y[:300]), (X[300:600], y[300:600]), (X[600:], y[600:]))
+        for task, (model, X, y) in models.items()
+    }
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Open a holdout with a ledger of its own."""
+    return lambda rows, **options: Holdout(*rows, ledger=tmp_path / "ledger.db", **options)
+
+
+@pytest.fixture
+def worded(tasks, opened):
+    """Models of words and of numbers, the same rows with labels of words and numbers, and their holdout."""
+    _, (X_guess, y_guess), (X, y) = tasks["two"]
+    model, as_numbers = (LogisticRegression().fit(X_guess, labels) for labels in (WORDS[y_guess], y_guess))
+    return model, as_numbers, X, WORDS[y], y, opened((X, WORDS[y]))
+
+
+def task_of(name, clusters="two"):
     if name in CLUSTERING:
-        return "clusters"
-    return "three" if name in THREE_CLASSES else "numbers" if name in REGRESSION else "two"
+        return clusters
+    is_of_numbers = name in SCORERS and SCORERS[name].response.target == "numbers"
+    return "three" if name in THREE_CLASSES else "numbers" if is_of_numbers else "two"
 
 
 def test_the_table_names_every_scorer_once_and_in_a_kind():
@@ -84,56 +127,103 @@ def test_the_table_names_every_scorer_once_and_in_a_kind():
     for name, kind, how in table:
         assert kind == ("refused" if name in REFUSED else Metric(name).kind)
         assert how
-
-
-def test_every_name_that_is_registered_is_a_scorer():
     newer = {"d2_brier_score", "d2_log_loss_score"}  # than the oldest scikit-learn
     older = {"max_error"}  # than the newest
     assert set(SCORERS) <= set(INSTALLED) | newer | older
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_scorers_of_several_labels_are_refused_by_name_with_the_reason(name):
-    with pytest.raises(ValueError, match=f"Got '{name}' instead. It is for rows with several labels"):
-        Metric(name)
+@pytest.mark.parametrize("kind", KINDS_OF_ROWS)
+@pytest.mark.parametrize("name", USABLE)
+def test_a_scorer_is_certified_on_its_own_value_or_refused_with_the_reason(name, kind, tasks, opened):
+    model, guess_rows, (X, y) = tasks[task_of(name)]
+    if kind == "independent rows" and task_of(name) == "numbers":
+        kind = "at the class mix"  # of numbers it is the same
+    holdout = opened((X, y), **KINDS[kind])
+    answer, refusal = None, ""
+    try:
+        answer = holdout.certify(model, scoring=name, guess_from=guess_rows)
+    except ValueError as error:
+        refusal = str(error)
+    if answer is None:
+        assert any(why in refusal for why in (NO_INTERVAL.get(name, ALIKE), ALIKE, COUNTS, "a mean"))
+        assert not holdout.report().answers
+        if kind == "at the class mix":
+            assert f"Got '{name}' instead. It {NO_INTERVAL[name]}" in refusal
+            assert "answers the median over subsamples instead" in refusal
+        return
+    assert name not in NO_INTERVAL
+    assert "median" not in answer.certificate.theorem
+    target = answer.certificate.target
+    assert target.startswith((f"population {name}", f"expected {name}", f"{name} expected")), target
+    weight = {name: value for name, value in KINDS[kind].items() if name == "sample_weight"}
+    plain = get_scorer(name)(model, X, y, **weight)
+    slack = 0.1 * (answer.interval[1] - answer.interval[0])
+    if "clipped" in target:  # some rows may be: the others' errors are the smaller ones
+        assert plain - slack <= answer.value <= plain + 0.15 * abs(plain) + slack
+        return
+    assert answer.interval[0] <= plain <= answer.interval[1]
+    assert answer.value == pytest.approx(plain, abs=slack)
 
 
-@pytest.mark.parametrize("name", [name for name in INSTALLED if name in WITH_INTERVAL])
-def test_scorers_with_an_interval_are_certified_and_checked(name, tasks, tmp_path):
+@pytest.mark.thorough
+@pytest.mark.parametrize("ask", ["winner", "candidates"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", USABLE)
+def test_a_search_certifies_it_or_says_why_not(name, kind, ask, tasks, opened):
+    model, guess_rows, rows = tasks[task_of(name)]
+    if kind == "independent rows" and task_of(name) == "numbers":
+        kind = "at the class mix"
+    holdout = opened(rows, **KINDS[kind])
+    search = GridSearchCV(model, {"tol": [1e-3, 1e-4]}, scoring=name)
+    found, refusal = None, ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = ReusableHoldoutCV(search, holdout=holdout, ask=ask).fit(*guess_rows)
+        except ValueError as error:
+            refusal = str(error)
+    if found is None:
+        reasons = (NO_INTERVAL.get(name, ALIKE), ALIKE, COUNTS, "no finite range", "ask='winner'")
+        assert any(why in refusal for why in reasons), refusal
+        assert not holdout.report().answers
+        return
+    assert "median of" not in found.best_score_target_
+    assert name in found.best_score_target_
+
+
+@pytest.mark.parametrize("name", WITH_INTERVAL)
+def test_scorers_with_an_interval_are_certified_without_a_guess_and_checked_by_thresholdout(
+    name, tasks, opened
+):
     model, guess_rows, rows = tasks[task_of(name)]
     metric = Metric(name, range=RANGES.get(name, (-20, 0)) if Metric(name).range is None else None)
-    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db")
+    holdout, width = opened(rows), metric.range[1] - metric.range[0]
     plain = get_scorer(name)(model, *rows)
     answer = holdout.certify(model, scoring=metric)
-    assert answer.value == pytest.approx(plain, abs=0.03 * (metric.range[1] - metric.range[0]))
+    assert answer.value == pytest.approx(plain, abs=0.03 * width)
     assert answer.interval[0] < plain < answer.interval[1]
     assert "median" not in answer.certificate.target
     scored = ThresholdoutScorer(metric, holdout)(model, *guess_rows)
-    assert scored == pytest.approx(plain, abs=0.3 * (metric.range[1] - metric.range[0]))
+    assert scored == pytest.approx(plain, abs=0.3 * width)
     assert holdout.report().asked == {"check": 1, "certify": 1}
 
 
-@pytest.mark.parametrize("name", [name for name in INSTALLED if name not in REFUSED])
-def test_every_scorer_goes_through_the_stable_median(name, tasks, tmp_path):
-    model, guess_rows, rows = tasks[task_of(name)]
-    metric = Metric(name, kind="general")
-    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db")
-    plain = get_scorer(name)(model, *rows)
-    grid = UniformGrid(plain - 1.2345, plain + 1.0, 2001)
-    whole = StableHoldoutScorer(metric, holdout, n_subsamples=1, grid=grid, method="exact")
+@pytest.mark.parametrize("name", USABLE)
+def test_every_scorer_goes_through_the_stable_median_where_it_is_written(name, tasks, opened):
+    model, guess_rows, rows = tasks[task_of(name, "clusters")]
+    metric, holdout, plain = Metric(name, kind="general"), opened(rows), get_scorer(name)(model, *rows)
+    whole = StableHoldoutScorer(
+        metric, holdout, n_subsamples=1, grid=UniformGrid(plain - 1.2345, plain + 1.0, 2001), method="exact"
+    )
     assert whole.answer(model, *guess_rows).value == pytest.approx(plain, abs=0.001)
-    guess = Guess(plain, size=20.0, deviation=0.1)
-    assert holdout.certify(model, scoring=metric, guess=guess).answered
-    if name in KNOWN_RANGES:
-        assert KNOWN_RANGES[name][0] <= plain <= KNOWN_RANGES[name][1]
+    answer = holdout.certify(model, scoring=metric, guess=Guess(plain, size=20.0, deviation=0.1))
+    assert answer.answered
+    assert answer.certificate.target.startswith(f"median of {name}")
+    bounds = SCORERS[name].bounds
+    if bounds and not SCORERS[name].value_is_enough:
+        assert bounds[0] <= plain <= bounds[1]
         settings = MedianSettings(n_subsamples=10)
-        certified = holdout.certify(model, scoring=metric, settings=settings)  # no guess needed
-        assert certified.answered
-
-
-def test_every_scorer_has_an_interval_or_a_reason_why_not():
-    assert set(INSTALLED) <= set(SCORERS)
-    assert all(reason != Measure.reason for reason in NO_INTERVAL.values())
+        assert holdout.certify(model, scoring=metric, settings=settings).answered  # no guess is needed
 
 
 @pytest.mark.parametrize("task", ["two", "three"])
@@ -143,30 +233,16 @@ def test_these_are_the_accuracy_under_another_name(name, task, tasks):
     assert get_scorer(name)(model, *rows) == pytest.approx(model.score(*rows), abs=1e-12)
 
 
-def test_a_natural_range_cannot_be_declared_otherwise():
-    with pytest.raises(ValueError, match="left out"):
-        Metric("f1_macro", range=(0, 2))
-
-
-WORDS = np.array(["stays", "churned"], dtype=object)
-
-
 @pytest.mark.parametrize("name", ["f1", "jaccard", "precision", "recall"])
-def test_the_positive_class_may_be_a_word(name, tasks, tmp_path):
-    _, guess_rows, (X, y) = tasks["two"]
-    worded = LogisticRegression().fit(guess_rows[0], WORDS[guess_rows[1]])
-    as_numbers = LogisticRegression().fit(*guess_rows)
-    metric = Metric(name, pos_label="churned")
-    holdout = Holdout(X, WORDS[y], ledger=tmp_path / "ledger.db")
+def test_the_positive_class_may_be_a_word(name, worded):
+    model, as_numbers, X, words, y, holdout = worded
+    metric, general = Metric(name, pos_label="churned"), Metric(name, pos_label="churned", kind="general")
     expected = get_scorer(name)(as_numbers, X, y)
-    assert metric.score(worded, X, WORDS[y]) == pytest.approx(expected)
-    assert holdout.certify(worded, scoring=metric, guess=0.8).value == pytest.approx(expected, abs=0.01)
-    general = Metric(name, pos_label="churned", kind="general")
+    assert metric.score(model, X, words) == pytest.approx(expected)
+    assert holdout.certify(model, scoring=metric, guess=0.8).value == pytest.approx(expected, abs=0.01)
     settings = MedianSettings(n_subsamples=1, method="exact")
-    asked = holdouts.ask(holdout, worded, scoring=general, purpose="check", settings=settings)
-    assert asked.value == pytest.approx(expected, abs=0.002)
-    with pytest.raises(ValueError, match=rf"scoring=Metric\('{name}', pos_label='churned'\)"):
-        holdout.certify(worded, scoring=name)
+    answer = holdout.check(model, scoring=general, settings=settings)
+    assert answer.value == pytest.approx(expected, abs=0.002)
 
 
 @pytest.mark.parametrize("label", ["churned", "stays"])
@@ -179,37 +255,33 @@ def test_a_ranking_or_a_probability_of_a_word_is_scikit_learns_on_every_subsampl
     name, function, model, label, tasks
 ):
     _, guess_rows, (X, y) = tasks["two"]
-    worded = model.fit(guess_rows[0], WORDS[guess_rows[1]])
-    metric, general = Metric(name, pos_label=label), Metric(name, pos_label=label, kind="general")
-    column = worded.predict_proba(X)[:, list(worded.classes_).index(label)]
-    rows = np.random.default_rng(0).permutation(len(y)).reshape(10, -1)
-    sign = -1 if name.startswith("neg_") else 1
-    expected = [sign * function(WORDS[y[block]], column[block], pos_label=label) for block in rows]
-    for one in (metric, general):
-        assert one.range == Metric(name).range
-        assert one.blocks(worded, X, WORDS[y], rows) == pytest.approx(expected)
-        assert one.score(worded, X, WORDS[y]) == pytest.approx(
-            sign * function(WORDS[y], column, pos_label=label)
-        )
-    assert metric.kind == Metric(name).kind
+    words, model = WORDS[y], model.fit(guess_rows[0], WORDS[guess_rows[1]])
+    column = model.predict_proba(X)[:, list(model.classes_).index(label)]
+    rows, sign = np.random.default_rng(0).permutation(len(y)).reshape(10, -1), -1 if "neg" in name else 1
+    parts = [*rows, slice(None)]
+    expected = [sign * function(words[part], column[part], pos_label=label) for part in parts]
+    for kind in (None, "general"):
+        metric = Metric(name, pos_label=label, kind=kind)
+        assert metric.range == Metric(name).range
+        values = [*metric.blocks(model, X, words, rows), metric.score(model, X, words)]
+        assert values == pytest.approx(expected)
+    assert Metric(name, pos_label=label).kind == Metric(name).kind
 
 
 @pytest.mark.parametrize("label", ["churned", "stays"])
-def test_the_brier_score_of_a_word_has_the_interval_of_its_mean(label, tasks, tmp_path):
-    _, guess_rows, (X, y) = tasks["two"]
-    worded = LogisticRegression().fit(guess_rows[0], WORDS[guess_rows[1]])
-    holdout = Holdout(X, WORDS[y], ledger=tmp_path / "ledger.db")
+def test_the_brier_score_of_a_word_has_the_interval_of_its_mean(label, worded):
+    model, _, X, words, _, holdout = worded
     metric = Metric("neg_brier_score", pos_label=label)
-    answer = holdout.certify(worded, scoring=metric, guess=-0.1)
-    assert answer.value == pytest.approx(metric.score(worded, X, WORDS[y]), abs=0.01)
+    answer = holdout.certify(model, scoring=metric, guess=-0.1)
+    assert answer.value == pytest.approx(metric.score(model, X, words), abs=0.01)
     assert "median" not in answer.certificate.target
 
 
-def test_the_average_precision_of_a_word_is_searched_for(tasks):
-    _, _, (X, y) = tasks["two"]
-    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]})
+def test_the_average_precision_of_a_word_is_searched_for(worded):
+    _, _, X, words, _, _ = worded
     metric = Metric("average_precision", pos_label="churned")
-    found = ReusableHoldoutCV(search, scoring=metric, ledger=":memory:").fit(X, WORDS[y])
+    search = ReusableHoldoutCV(grid(LogisticRegression()), scoring=metric, ledger=":memory:")
+    found = search.fit(X, words)
     data = session_of(found.holdout_).data
     turned = np.where(data.y == "stays", "churned", "stays")
     own, other = (metric.score(found.best_estimator_, data.X, labels) for labels in (data.y, turned))
@@ -217,24 +289,33 @@ def test_the_average_precision_of_a_word_is_searched_for(tasks):
     assert found.best_score_ == pytest.approx(own, abs=0.1)  # a median over subsamples
 
 
-def test_the_same_metric_of_two_classes_is_two_questions(tasks, tmp_path):
+def test_the_same_metric_of_two_classes_is_two_questions(tasks, opened):
     model, _, rows = tasks["two"]
-    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db")
+    holdout = opened(rows)
     for label in (0, 1, None):
         holdout.certify(model, scoring=Metric("recall", pos_label=label), guess=0.8)
     assert holdout.report().asked["certify"] == 3
 
 
-def test_a_positive_class_is_for_metrics_of_one_class():
-    what = "The 'pos_label' parameter of Metric must be None for accuracy.*it is for average_precision, f1, "
-    with pytest.raises(ValueError, match=what):
-        Metric("accuracy", pos_label="churned")
-    with pytest.raises(ValueError, match=r"must be None for a function\..*make_scorer\(function, pos_label="):
-        Metric(make_scorer(fbeta_score, beta=2), pos_label="churned")
-    assert Metric(get_scorer("f1"), pos_label="churned") == Metric("f1", pos_label="churned")
+F2 = make_scorer(fbeta_score, beta=2)
+FOR_OTHERS = "'pos_label' parameter of Metric must be None for accuracy.*it is for average_precision, f1, "
+BAD = [
+    ("f1_macro", {"range": (0, 2)}, "left out"),
+    ("accuracy", {"pos_label": "churned"}, FOR_OTHERS),
+    (F2, {"pos_label": "churned"}, r"must be None for a function\..*make_scorer\(function, pos_label="),
+    (Metric("accuracy"), {}, "must be a scorer string or a scorer"),
+    (get_scorer("f1_samples"), {}, "metric of one label a row"),
+    *((name, {}, f"Got '{name}' instead. It is for rows with several labels") for name in sorted(REFUSED)),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [name for name in get_scorer_names() if name not in REFUSED])
+@pytest.mark.parametrize(("scoring", "options", "message"), BAD)
+def test_what_makes_no_metric_is_refused_with_the_reason(scoring, options, message):
+    with pytest.raises(ValueError, match=message):
+        Metric(scoring, **options)
+
+
+@pytest.mark.parametrize("name", USABLE)
 def test_a_scorer_of_scikit_learn_is_the_metric_of_its_name(name):
     assert Metric(get_scorer(name)) == Metric(name)
     assert Metric(pickle.loads(pickle.dumps(get_scorer(name)))) == Metric(name)
@@ -251,36 +332,34 @@ def test_averages_are_known_as_people_write_them(function, average):
 
 
 def test_a_scorer_of_ones_own_is_not_taken_for_one_of_a_name():
+    with config_context(enable_metadata_routing=True):
+        routed = get_scorer("accuracy").set_score_request(sample_weight=True)
     for own in (
         make_scorer(accuracy_score, response_method="predict_proba"),
         make_scorer(accuracy_score, greater_is_better=False),
         make_scorer(lambda y, predictions: 0.0),
         make_scorer(fbeta_score, beta=1),
         lambda estimator, X, y: 0.0,
+        routed,
     ):
         assert Metric(own).string is None
-    with config_context(enable_metadata_routing=True):
-        assert Metric(get_scorer("accuracy").set_score_request(sample_weight=True)).string is None
-    with pytest.raises(ValueError, match="metric of one label a row"):
-        Metric(get_scorer("f1_samples"))
 
 
-def test_a_scorer_of_several_numbers_is_refused_before_anything_is_charged(tasks):
+def test_a_scorer_of_several_numbers_is_refused_before_anything_is_charged(tasks, opened):
     model, guess_rows, rows = tasks["two"]
     several = Metric(lambda estimator, X, y: {"f1": 0.5, "accuracy": 0.5})
     with pytest.raises(ValueError, match=r"a scorer that returns one number\. Got 'dict'"):
         several.score(model, *rows)
-    holdout = Holdout(*rows, ledger=":memory:")
+    holdout = opened(rows)
     with pytest.raises(ValueError, match="a scorer that returns one number"):
         holdout.certify(model, scoring=several.scoring, guess_from=guess_rows)
     assert not holdout.report().answers
 
 
-def test_deviances_are_undefined_for_what_is_not_positive(tasks, tmp_path):
+def test_deviances_are_undefined_for_what_is_not_positive(tasks, opened):
     _, _, (X, y) = tasks["numbers"]
     negative = LinearRegression().fit(X, -y)
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(negative, scoring=Metric("neg_mean_poisson_deviance", range=(-30, 0)))
+    answer = opened((X, y)).certify(negative, scoring=Metric("neg_mean_poisson_deviance", range=(-30, 0)))
     assert (answer.verdict, answer.reason) == ("failed", "metric is undefined")
 
 
@@ -289,28 +368,14 @@ def test_a_metric_is_a_scorer_of_the_search_that_is_certified_by_it(tmp_path):
     y = np.array(["no", "yes"])[y]
     metric = Metric("f1", pos_label="yes")
     plain = make_scorer(f1_score, pos_label="yes")
-    grid = {"C": [0.01, 1.0]}
-    found = GridSearchCV(LogisticRegression(), grid, scoring=metric).fit(X, y)
-    expected = GridSearchCV(LogisticRegression(), grid, scoring=plain).fit(X, y)
-    assert found.best_score_ == expected.best_score_
-    search = clone(GridSearchCV(LogisticRegression(), grid, scoring=metric))
+    search, expected = (grid(LogisticRegression(), [0.01, 1.0], scoring=each) for each in (metric, plain))
+    assert clone(search).fit(X, y).best_score_ == expected.fit(X, y).best_score_
     certified = ReusableHoldoutCV(search, ledger=tmp_path / "ledger.db", answers="exact").fit(X, y)
     assert certified.best_score_target_ == "population f1 of 'yes' at the holdout's class mix"
     guess = certified.holdout_.report().entries[-1].guess
     assert guess == pytest.approx(certified.cv_results_["mean_test_score"].max())  # its own folds' score
     assert pickle.loads(pickle.dumps(metric)) == metric == Metric("f1", pos_label="yes")
-    assert metric != Metric("f1", pos_label="no")
+    assert Metric(get_scorer("f1"), pos_label="yes") == metric != Metric("f1", pos_label="no")
     assert len({metric, Metric("f1", pos_label="yes")}) == 1
-
-
-def test_a_scorer_made_of_a_metric_of_one_class_is_told_what_to_write(tmp_path):
-    X, y = make_classification(1200, 5, flip_y=0.1, random_state=0)
-    y = np.array(["no", "yes"])[y]
-    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=make_scorer(f1_score, pos_label="yes"))
     with pytest.warns(UserWarning, match=r"Use Metric\('f1', pos_label='yes'\), which is a scorer, too"):
-        ReusableHoldoutCV(search, ledger=tmp_path / "ledger.db").fit(X, y)
-
-
-def test_a_metric_is_not_made_of_another():
-    with pytest.raises(ValueError, match="must be a scorer string or a scorer"):
-        Metric(Metric("accuracy"))
+        ReusableHoldoutCV(expected, ledger=tmp_path / "other.db").fit(X, y)

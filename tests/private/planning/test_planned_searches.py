@@ -10,13 +10,17 @@ import pytest
 from benchmarks.validity.searches import single_use
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess, plan_holdout
+from sklearn_ada.accounting import CountCode, PolyaUrn
 from sklearn_ada.cli import main
 from sklearn_ada.guarantees.cells import PlannedCells, _nats
 from sklearn_ada.planning.methods import methods
 from tests.support.holdout.asking.sealed.counts import ask, holdout_of
 from tests.support.rows import reference
 
-TOLD, KEPT, ALL = "cells, while searching", "cells, published", "cells, unsealed"
+SEARCHING, PUBLISHED, UNSEALED = "cells, while searching", "cells, published", "cells, unsealed"
+TWO_THOUSAND = {"n": 2_000, "guess_rows": 6_000}
+
+plan_of = functools.cache(plan_holdout)
 
 
 @pytest.fixture(autouse=True)
@@ -29,53 +33,37 @@ def _quick(monkeypatch):
     monkeypatch.setattr("sklearn_ada.planning.plan.methods", quick)
 
 
-@functools.cache
-def plan_of(**asked):
-    return plan_holdout(**asked)
-
-
-def half_of(row, name):
-    return (float(row[f"{name}_upper"]) - float(row[f"{name}_lower"])) / 2
-
-
 @pytest.mark.parametrize("searches", [1, 2, 5, 9])
 def test_widths_out_of_a_holdout_whose_guesses_hold(searches, tmp_path):
     """The plan is a mean, in which one winner in eighty surprises: a little wider than without any."""
-    n, count = 2_000, 1_700
-    plan = plan_of(n=n, searches=searches, guess_rows=3 * n)
-    told = []
-    for end in ("published", "unsealed"):
-        holdout = holdout_of(n, tmp_path / f"{end}.db")
-        asked = [ask(holdout, count, 0.85, 3 * n, name=str(each)) for each in range(searches)]
-        if end == "published":
-            told += [asked[-1], ask(holdout, count, 0.85, 3 * n, name=str(searches - 1), publish=True)]
-        else:
-            holdout.close()
-            told.append(holdout.unseal()[-1])
-    spread = 1.0 + 0.012 * searches
-    for answer, method in zip(told, (TOLD, KEPT, ALL), strict=True):
-        assert answer.half_width * 0.99 < plan[method].width < answer.half_width * spread
+    holdouts = [holdout_of(2_000, tmp_path / name) for name in ("published.db", "unsealed.db")]
+    names = [str(each) for each in range(searches)]
+    asked = [[ask(each, 1_700, 0.85, 6_000, name=name) for name in names] for each in holdouts]
+    published = ask(holdouts[0], 1_700, 0.85, 6_000, name=names[-1], publish=True)
+    holdouts[1].close()
+    found = {SEARCHING: asked[0][-1], PUBLISHED: published, UNSEALED: holdouts[1].unseal()[-1]}
+    for method, answer in found.items():
+        width = plan_of(**TWO_THOUSAND, searches=searches)[method].width
+        assert answer.half_width * 0.99 < width < answer.half_width * (1.0 + 0.012 * searches)
 
 
 def test_the_mean_width_while_searching_and_published_over_runs_with_sampling():
     """Guesses and counts drawn: some winners surprise, the mean width is what was planned."""
     n, searches = 2_000, 9
-    plan, told, kept = plan_of(n=n, searches=searches, guess_rows=3 * n), [], []
+    plan, searching, published = plan_of(**TWO_THOUSAND, searches=searches), [], []
     for seed in range(60):
         rng = np.random.default_rng([seed, 19])
         holdout = SimulatedHoldout.of_counts(n, answers="coarse")
         guesses, counts = rng.binomial(3 * n, 0.85, searches) / (3 * n), rng.binomial(n, 0.85, searches)
-        answers = [
-            holdout.ask_count(int(count), "certify", Guess(guess, 3 * n))
-            for guess, count in zip(guesses, counts, strict=True)
-        ]
-        if answers[-1].verdict == "agrees":
-            told.append(answers[-1].half_width)
+        for guess, count in zip(guesses, counts, strict=True):
+            answer = holdout.ask_count(int(count), "certify", Guess(guess, 3 * n))
+        if answer.verdict == "agrees":
+            searching.append(answer.half_width)
         model = holdout.model_of_count(int(counts[-1]))
         final = holdout.publish_last(holdout.plan(model, "certify", Guess(0.5)), model)
-        kept.append(final.half_width / single_use(int(counts[-1]), n))
-    assert np.mean(told) == pytest.approx(plan[TOLD].width, rel=0.03)
-    assert np.mean(kept) == pytest.approx(plan[KEPT].width / plan["one use"].width, rel=0.06)
+        published.append(final.half_width / single_use(int(counts[-1]), n))
+    assert np.mean(searching) == pytest.approx(plan[SEARCHING].width, rel=0.03)
+    assert np.mean(published) == pytest.approx(plan[PUBLISHED].width / plan["one use"].width, rel=0.06)
 
 
 def test_the_reference_sequence():
@@ -83,22 +71,20 @@ def test_the_reference_sequence():
     rows = [row for row in reference("sequence") if row["sequence"] == "held"]
     assert len(rows) == 9
     for row in rows:
-        asked = {"n": 500, "searches": int(row["j"]), "guess_rows": 1500}
-        plan = plan_holdout(**asked, expected_value=float(row["guess"]))
-        kept = rows[int(row["kept_if_closed_now"]) - 1]
-        last = plan_holdout(**asked, expected_value=int(kept["count"]) / 500)
-        exact = plan_holdout(**asked, expected_value=int(row["count"]) / 500)
-        slack = 1.02 + 0.01 * int(row["j"])  # of surprises, which the plan expects now and then
-        assert half_of(row, "interim") / 1.02 < plan[TOLD].width < half_of(row, "interim") * slack
-        assert half_of(row, "final") / 1.01 < last[KEPT].width < half_of(row, "final") * slack
-        assert half_of(row, "unsealed") / 1.01 < exact[ALL].width < half_of(row, "unsealed") * slack
-        nats = _nats(int(row["j"]), 0)
-        assert nats == pytest.approx(float(row["L_including"]), rel=0.1)
+        j, last = int(row["j"]), rows[int(row["kept_if_closed_now"]) - 1]
+        for name, method, value, below in (
+            ("interim", SEARCHING, float(row["guess"]), 1.02),
+            ("final", PUBLISHED, int(last["count"]) / 500, 1.01),
+            ("unsealed", UNSEALED, int(row["count"]) / 500, 1.01),
+        ):
+            plan = plan_holdout(n=500, searches=j, guess_rows=1500, expected_value=value)
+            half_width = (float(row[f"{name}_upper"]) - float(row[f"{name}_lower"])) / 2
+            above = 1.02 + 0.01 * j  # for surprises, which the plan expects now and then
+            assert half_width / below < plan[method].width < half_width * above
+        assert _nats(j, 0) == pytest.approx(float(row["L_including"]), rel=0.1)
 
 
 def test_the_nats_are_those_of_an_urn():
-    from sklearn_ada.accounting import CountCode, PolyaUrn
-
     code, urn, paid = CountCode(-0.5, 10_000.0), PolyaUrn(), 0.0
     ends = {0: (-25_000, 24_999), 1: (25_000, 74_999), -1: (-75_000, -25_001)}
     for cell in (0, 1, 0, 0, -1, 0, 1, 0):
@@ -111,7 +97,7 @@ def test_which_wins_when():
     """Splitting for a few searches while searching; of the model that is published, cells from the second."""
     for n in (500, 2_000, 100_000):
         plan = plan_of(n=n, searches=9, guess_rows=3 * n)
-        for searches, winner in ((4, "sample splitting"), (5, TOLD)):
+        for searches, winner in ((4, "sample splitting"), (5, SEARCHING)):
             assert plan_of(n=n, searches=searches, guess_rows=3 * n).best.method == winner
         assert "for up to 4 searches" in plan.recommendation
         assert "of the published model for a single search only" in plan.recommendation
@@ -121,11 +107,11 @@ def test_which_wins_when():
 
 def test_the_words_hold_the_numbers_of_the_rows():
     plan = plan_of(n=2_000, searches=9)
-    for name in (TOLD, KEPT, ALL, "one use", "sample splitting"):
+    for name in (SEARCHING, PUBLISHED, UNSEALED, "one use", "sample splitting"):
         assert f"±{plan[name].width:.2g}" in plan.recommendation
     assert "9 searches in a row on 2,000 records" in plan.recommendation
     plan = plan_of(searches=9, width=0.02)
-    for name in (TOLD, KEPT, ALL, "sample splitting"):
+    for name in (SEARCHING, PUBLISHED, UNSEALED, "sample splitting"):
         assert f"{plan[name].n:,} record" in plan.recommendation
     assert "fewer than cells need" not in plan.recommendation
     assert "fewer than cells need" in plan_of(searches=3, width=0.02).recommendation
@@ -160,28 +146,18 @@ def test_one_search_and_none_that_can_be_certified(asked, sentence):
     assert sentence in plan_of(**asked).recommendation
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        *(
-            (
-                {"n": 100, "searches": wrong},
-                r"^The 'searches' parameter of plan_holdout must be .+ Got .+ instead",
-            )
-            for wrong in (0, -1, 1.5, True, "9", 10**10)
-        ),
-        (
-            {"n": 100, "n_questions": 5, "searches": 5},
-            "'searches' parameter of plan_holdout must be None where",
-        ),
-        ({"searches": 5}, "Got 'searches'"),
-        ({"n": 100, "searches": 5, "width": 0.1}, "Got 'n', 'searches', 'width'"),
-        (
-            {"n": 100, "searches": 4, "verdicts": True},
-            r"'searches' parameter .* None where 'verdicts' is True",
-        ),
-    ],
-)
+WRONG = (0, -1, 1.5, True, "9", 10**10)
+OF_SEARCHES = "^The 'searches' parameter of plan_holdout must be "
+BAD = [
+    *(({"n": 100, "searches": bad}, f"{OF_SEARCHES}.+ Got .+ instead") for bad in WRONG),
+    ({"n": 100, "n_questions": 5, "searches": 5}, f"{OF_SEARCHES}None where"),
+    ({"searches": 5}, "Got 'searches'"),
+    ({"n": 100, "searches": 5, "width": 0.1}, "Got 'n', 'searches', 'width'"),
+    ({"n": 100, "searches": 4, "verdicts": True}, f"{OF_SEARCHES}None where 'verdicts' is True"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "message"), BAD)
 def test_bad_searches_are_named(asked, message):
     with pytest.raises(ValueError, match=message):
         plan_holdout(**asked)
@@ -203,10 +179,10 @@ def test_from_the_command_line(capsys):
         assert message in " ".join(capsys.readouterr().err.split())
 
 
-BAD = [("n_searches", 0), ("ln_beta", 0.1), ("surprise_rate", 1.1), ("surprise_rate", math.nan)]
-
-
-@pytest.mark.parametrize(("name", "bad"), BAD)
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [("n_searches", 0), ("ln_beta", 0.1), ("surprise_rate", 1.1), ("surprise_rate", math.nan)],
+)
 def test_planned_cells_take_no_bad_input(name, bad):
     with pytest.raises(ValueError, match=f"^The '{name}' parameter of PlannedCells must be"):
         PlannedCells(**{"n_searches": 1, "ln_beta": -3.0, name: bad})

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Guess, Holdout, MedianSettings, Metric, ReusableHoldoutCV, StableHoldoutScorer
 from sklearn_ada.metrics import as_metric
+from tests.support.searches import grid
 
 OF_ONE_CLASS = ["average_precision", "f1", "jaccard", "precision", "recall"]
 FOR_SEVERAL = {
@@ -38,104 +38,91 @@ def asked_of(tmp_path):
     return build
 
 
-def refusal(action):
+def refusal(ask, *args, **options):
     with pytest.raises(ValueError, match="parameter of") as caught:
-        action()
+        ask(*args, **options)
     return str(caught.value)
 
 
-def median_unless_own(metric):
-    """Ask for the stable median of a metric without an interval of its own."""
-    return None if metric.has_interval else MedianSettings()
+def answer_to(holdout, model, metric, guess):
+    """Certify by the stable median where a metric has no interval of its own."""
+    settings = None if as_metric(metric).has_interval else MedianSettings()
+    return holdout.certify(model, scoring=metric, guess=guess, settings=settings)
 
 
 @pytest.mark.parametrize("kind", [None, "general"])
 @pytest.mark.parametrize("name", OF_ONE_CLASS)
-def test_with_words_a_positive_class_is_named_and_what_is_written_works(name, kind, asked_of):
+def test_with_words_a_positive_class_is_named_and_what_is_written_works(name, kind, asked_of, uncharged):
     model, holdout, _, _ = asked_of("churn", "stays")
-    message = refusal(lambda: holdout.certify(model, scoring=Metric(name, kind=kind), guess=GUESS))
+    with uncharged(holdout):
+        message = refusal(holdout.certify, model, scoring=Metric(name, kind=kind), guess=GUESS)
     written = f"Metric({name!r}, pos_label='churn')"
     assert message == (
         f"The 'y' parameter of Holdout must be such that {name} is defined: it needs rows of class 1. Got "
         f"['churn', 'stays'] instead. Say which class is meant, 'churn' or 'stays': scoring={written}."
     )
-    assert sum(holdout.report().asked.values()) == 0
-    metric = eval(written, CODE)
-    assert holdout.certify(model, scoring=metric, guess=GUESS, settings=median_unless_own(metric)).answered
+    assert answer_to(holdout, model, eval(written, CODE), GUESS).answered
 
 
 @pytest.mark.parametrize("name", sorted(FOR_SEVERAL))
-def test_with_three_classes_a_metric_of_several_is_named_and_works(name, asked_of):
+def test_with_three_classes_a_metric_of_several_is_named_and_works(name, asked_of, uncharged):
     model, holdout, _, _ = asked_of("a", "b", "c")
-    guess = Guess(-0.1) if name == "neg_brier_score" else GUESS
-    message = refusal(lambda: holdout.certify(model, scoring=name, guess=guess))
+    first, second = (Guess(-0.1), Guess(-0.7)) if name == "neg_brier_score" else (GUESS, GUESS)
+    with uncharged(holdout):
+        message = refusal(holdout.certify, model, scoring=name, guess=first)
     assert f"must be such that {name} is defined: " in message
-    assert message.endswith(
-        f"Got ['a', 'b', 'c'] instead. For several classes write scoring={FOR_SEVERAL[name]}."
-    )
-    assert sum(holdout.report().asked.values()) == 0
-    other = eval(FOR_SEVERAL[name], CODE)
-    guess = Guess(-0.7) if name == "neg_brier_score" else GUESS
-    settings = median_unless_own(as_metric(other))
-    assert holdout.certify(model, scoring=other, guess=guess, settings=settings).answered
+    advice = f"For several classes write scoring={FOR_SEVERAL[name]}."
+    assert message.endswith(f"Got ['a', 'b', 'c'] instead. {advice}")
+    assert answer_to(holdout, model, eval(FOR_SEVERAL[name], CODE), second).answered
 
 
-def test_a_label_that_is_not_there_is_told_from_those_that_are(asked_of):
+@pytest.mark.parametrize(
+    ("name", "guess"), [("f1", 0.8), ("neg_brier_score", -0.1), ("average_precision", 0.8)]
+)
+def test_a_label_that_is_not_there_is_told_from_those_that_are(name, guess, asked_of):
     model, holdout, _, _ = asked_of("churn", "stays")
-    for name in ("f1", "neg_brier_score", "average_precision"):
-        asked = Metric(name, pos_label="chrun")
-        guess = -0.1 if name == "neg_brier_score" else 0.8
-        message = refusal(lambda: holdout.certify(model, scoring=asked, guess=guess))  # noqa: B023
-        assert message.endswith(f"scoring=Metric('{name}', pos_label='churn').")
+    message = refusal(holdout.certify, model, scoring=Metric(name, pos_label="chrun"), guess=guess)
+    assert message.endswith(f"scoring=Metric('{name}', pos_label='churn').")
 
 
 @pytest.mark.parametrize("name", ["balanced_accuracy", "roc_auc"])
 def test_one_class_alone_needs_another(name, asked_of):
     model, _, X, y = asked_of("churn", "stays")
     holdout = Holdout(X[y == "churn"], y[y == "churn"], ledger=":memory:")
-    message = refusal(lambda: holdout.certify(model, scoring=name, guess=0.8))
+    message = refusal(holdout.certify, model, scoring=name, guess=0.8)
     assert message.endswith("needs two classes. Got ['churn'] instead. Bring rows of another class.")
 
 
 def test_numbers_and_many_classes_are_counted_not_shown(asked_of):
     model, _, X, _ = asked_of("churn", "stays")
     numbers = Holdout(X, X[:, 0], ledger=":memory:")
-    assert refusal(lambda: numbers.certify(model, scoring="f1", guess=0.8)).endswith(
-        "Got '600 numbers' instead."
-    )
+    assert refusal(numbers.certify, model, scoring="f1", guess=0.8).endswith("Got '600 numbers' instead.")
     many = Holdout(X, np.arange(600) % 30, tolerance=0.5, ledger=":memory:")
     for metric in ("f1", "average_precision"):
-        assert "Got '30 classes' instead." in refusal(lambda: many.remaining(metric))  # noqa: B023
+        assert "Got '30 classes' instead." in refusal(many.remaining, metric)
 
 
 @pytest.mark.parametrize("name", OF_ONE_CLASS)
-def test_a_choice_and_a_scorer_say_it_too(name, asked_of):
+def test_a_choice_and_a_scorer_and_a_search_say_it_too_before_anything_is_fitted(name, asked_of):
     model, holdout, X, y = asked_of("churn", "stays")
     written = f"scoring=Metric({name!r}, pos_label='churn')."
-    scored = refusal(lambda: StableHoldoutScorer(name, holdout)(model, X[:200], y[:200]))
+    scored = refusal(StableHoldoutScorer(name, holdout), model, X[:200], y[:200])
     assert scored.startswith(f"The 'y' parameter of {name} must be such that {name} is defined: ")
     assert scored.endswith(written)
     if Metric(name).has_interval:
-        chosen = refusal(lambda: holdout.select([model, model], scoring=name, epsilon=1.0))
-        assert chosen.endswith(written)
-
-
-@pytest.mark.parametrize("ask", ["candidates", "winner"])
-@pytest.mark.parametrize("name", OF_ONE_CLASS)
-def test_a_search_says_it_before_anything_is_fitted(name, ask, asked_of):
-    _, _, X, y = asked_of("churn", "stays")
+        assert refusal(holdout.select, [model, model], scoring=name, epsilon=1.0).endswith(written)
 
     class Fitless(LogisticRegression):
         def fit(self, X, y):
             pytest.exit("a model was fitted")
 
-    search = ReusableHoldoutCV(GridSearchCV(Fitless(), {"C": [1.0]}), scoring=name, ask=ask, tolerance=0.5)
-    message = refusal(lambda: search.fit(X + 0.5, y))
-    assert message.endswith(f"scoring=Metric({name!r}, pos_label='churn').")
+    for ask in ("candidates", "winner"):
+        search = ReusableHoldoutCV(grid(Fitless(), [1.0]), scoring=name, ask=ask, tolerance=0.5)
+        assert refusal(search.fit, X + 0.5, y).endswith(written)
 
 
 def test_blocks_that_cannot_be_computed_name_the_metric(asked_of):
     model, _, X, y = asked_of("churn", "stays")
     rows = np.arange(600).reshape(6, 100)
-    message = refusal(lambda: Metric("average_precision").blocks(model, X, y, rows))
+    message = refusal(Metric("average_precision").blocks, model, X, y, rows)
     assert message.startswith("The 'pos_label' parameter of Metric('average_precision') must be one of")

@@ -54,11 +54,9 @@ def test_differences_of_two_models_are_within_the_half_width(n, d, delta):
     one_sided = binom(n, d)  # wins only; the mean difference is d
     assert one_sided.sf(n * (d + half_width) - 1e-9) <= delta / 2
     assert one_sided.cdf(n * (d - half_width) + 1e-9) <= delta / 2
-    apart = np.arange(n + 1)
-    balanced = sum(  # wins minus losses, given how many records differ
-        binom.pmf(m, n, d) * binom.sf(np.ceil((n * half_width + m) / 2 - 1e-9) - 1, m, 0.5) for m in apart
-    )
-    assert balanced <= delta / 2
+    m = np.arange(n + 1)  # how many records differ; then come wins minus losses
+    wins = binom.sf(np.ceil((n * half_width + m) / 2 - 1e-9) - 1, m, 0.5)
+    assert one_sided.pmf(m) @ wins <= delta / 2
 
 
 def test_the_half_width_solves_bennetts_equation_and_not_a_tenth_less():
@@ -75,11 +73,18 @@ def test_the_half_width_solves_bennetts_equation_and_not_a_tenth_less():
         assert exponent(0.9 * half_width) < 0.9 * math.log(2 / delta)
 
 
-def test_labels_of_continuous_integration():
+@pytest.mark.parametrize(
+    ("rule", "n"),
+    [
+        ({"expected_value": None}, 1_340),
+        ({"expected_value": None, "passes": 1}, 404),
+        ({"disagreement": 0.1}, 694),
+        ({"disagreement": 0.1, "passes": 1}, 209),
+    ],
+)
+def test_labels_of_continuous_integration(rule, n):
     """32 steps at .99, one-sided: ease.ml/ci's count, stop rules, and two models that differ on a tenth."""
-    assert plan_holdout(**ASKED, expected_value=None).best.n == 1_340
-    assert plan_holdout(**ASKED, expected_value=None, passes=1).best.n == 404
-    assert [plan_holdout(**ASKED, disagreement=0.1, passes=r).best.n for r in (None, 1)] == [694, 209]
+    assert plan_holdout(**ASKED, **rule).best.n == n
 
 
 def test_verdicts_are_the_best_where_nothing_else_is_wanted():
@@ -92,18 +97,15 @@ def test_verdicts_are_the_best_where_nothing_else_is_wanted():
     assert plan_holdout(n=1_000, n_questions=1, verdicts=True).best.method == "one use"
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"n": 10_000, "n_questions": 32, "passes": 3},
-        {"n": 10_000, "width": 0.02},
-        {"n": 100, "width": 0.02},
-        {"n": 20, "n_questions": 10**6},
-        {"n_questions": 1, "width": 0.1, "disagreement": 0.05},
-        {"n_questions": 10**9, "width": 1e-6},
-        {"n": 10_000, "n_questions": 32, "disagreement": 0.1, "passes": 1},
-    ],
-)
+PLANS = [
+    {"n": 10_000, "n_questions": 32, "passes": 3}, {"n": 10_000, "width": 0.02}, {"n": 100, "width": 0.02},
+    {"n": 20, "n_questions": 10**6}, {"n_questions": 1, "width": 0.1, "disagreement": 0.05},
+    {"n_questions": 10**9, "width": 1e-6},
+    {"n": 10_000, "n_questions": 32, "disagreement": 0.1, "passes": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", PLANS)
 def test_every_plan_of_verdicts_can_be_read(asked):
     plan = plan_holdout(**asked, verdicts=True)
     text = repr(plan)
@@ -133,10 +135,10 @@ def test_bad_verdicts_are_named(bad, message):
 def test_from_the_command_line(capsys):
     flags = ["--questions", "32", "--width", "0.1", "--confidence-level", "0.98", "--verdicts"]
     assert main(["plan", *flags, "--passes", "1", "--disagreement", "0.1", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    body = json.loads(capsys.readouterr().out)
     plan = plan_holdout(**ASKED, passes=1, disagreement=0.1)
-    assert said["recommendation"] == plan.recommendation
-    assert [row["n"] for row in said["rows"]] == [row.n for row in plan.rows]
+    assert body["recommendation"] == plan.recommendation
+    assert [row["n"] for row in body["rows"]] == [row.n for row in plan.rows]
     with pytest.raises(SystemExit, match="2"):
         main(["plan", "--questions", "32", "--width", "0.1", "--passes", "1"])
     assert "--passes parameter of plan_holdout must be left out without --verdicts" in capsys.readouterr().err

@@ -29,6 +29,7 @@ from sklearn_ada.metrics.outputs import reads_outputs_only
 
 X, Y = make_classification(600, 6, n_informative=4, flip_y=0.2, random_state=0)
 ROWS = np.random.default_rng(0).permutation(600).reshape(10, 60)
+MODEL = DecisionTreeClassifier(max_depth=3).fit(X[:200], Y[:200])
 
 
 def counting(base):
@@ -44,17 +45,18 @@ def counting(base):
     return Counting
 
 
-def one_by_one(scorer, model, rows=ROWS, X=X, y=Y):
-    return np.array([scorer(model, X[block], y[block]) for block in rows])
+def one_by_one(scorer, model, X=X, y=Y):
+    return np.array([scorer(model, X[block], y[block]) for block in ROWS])
 
 
+EITHER = ("decision_function", "predict_proba")
 CLASSIFIERS = {
-    "matthews_corrcoef": "matthews_corrcoef",
-    "top_k": "top_k_accuracy",
-    "likelihood ratio": "positive_likelihood_ratio",
+    "matthews_corrcoef": get_scorer("matthews_corrcoef"),
+    "top_k": get_scorer("top_k_accuracy"),
+    "likelihood ratio": get_scorer("positive_likelihood_ratio"),
     "F2": make_scorer(fbeta_score, beta=2),
     "hinge": make_scorer(hinge_loss, response_method="decision_function", greater_is_better=False),
-    "either": make_scorer(roc_auc_score, response_method=("decision_function", "predict_proba"), max_fpr=0.5),
+    "either": make_scorer(roc_auc_score, response_method=EITHER, max_fpr=0.5),
 }
 
 
@@ -62,26 +64,23 @@ CLASSIFIERS = {
 @pytest.mark.parametrize("kind", [LogisticRegression, DecisionTreeClassifier])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_a_scorer_has_the_values_of_its_blocks(name, kind):
-    scoring = CLASSIFIERS[name]
+    scorer = CLASSIFIERS[name]
     model = (LogisticRegression if name == "hinge" else kind)().fit(X[:200], Y[:200])
-    metric = Metric(scoring)
-    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
-    assert scoring not in BLOCK_SCORERS
-    assert_array_equal(metric.blocks(model, X, Y, ROWS), one_by_one(scorer, model))
+    assert Metric(scorer).string not in BLOCK_SCORERS
+    assert_array_equal(Metric(scorer).blocks(model, X, Y, ROWS), one_by_one(scorer, model))
 
 
 def test_all_scorer_strings_read_outputs_only():
     assert all(reads_outputs_only(get_scorer(name)) for name in get_scorer_names())
 
 
-@pytest.mark.parametrize("scoring", ["d2_absolute_error_score", make_scorer(lambda y, p: -np.ptp(y - p))])
-def test_a_regression_scorer_has_the_values_of_its_blocks(scoring):
+@pytest.mark.parametrize(
+    "scorer", [get_scorer("d2_absolute_error_score"), make_scorer(lambda y, p: -np.ptp(y - p))]
+)
+def test_a_regression_scorer_has_the_values_of_its_blocks(scorer):
     y = X[:, 0] + np.random.default_rng(1).normal(size=600)
-    if isinstance(scoring, str) and scoring not in get_scorer_names():
-        scoring = make_scorer(lambda y, p: -np.abs(y - p).max())
-    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
     model = Ridge().fit(X[:200, 1:], y[:200])
-    got = Metric(scoring).blocks(model, X[:, 1:], y, ROWS)
+    got = Metric(scorer).blocks(model, X[:, 1:], y, ROWS)
     assert_array_equal(got, one_by_one(scorer, model, X=X[:, 1:], y=y))
 
 
@@ -106,32 +105,29 @@ def test_a_function_that_reads_the_rows_gets_the_rows():
     def first_column(model, X, y):
         return float(X[:, 0].mean() + model.predict(X).mean())
 
-    model = DecisionTreeClassifier(max_depth=3).fit(X[:200], Y[:200])
-    assert_array_equal(Metric(first_column).blocks(model, X, Y, ROWS), one_by_one(first_column, model))
+    assert_array_equal(Metric(first_column).blocks(MODEL, X, Y, ROWS), one_by_one(first_column, MODEL))
 
 
-def test_where_a_scorer_is_undefined_the_block_is_and_a_failing_model_fails():
-    def picky(y, predicted):
+def test_where_a_scorer_is_undefined_the_block_is_and_other_errors_pass():
+    def picky(y, predicted, error=ValueError):
         if y[0] == 1:
-            raise ValueError("undefined here")
+            raise error("not here")
         return matthews_corrcoef(y, predicted)
 
-    model = DecisionTreeClassifier(max_depth=3).fit(X[:200], Y[:200])
-    got = Metric(make_scorer(picky)).blocks(model, X, Y, ROWS)
+    got = Metric(make_scorer(picky)).blocks(MODEL, X, Y, ROWS)
     assert_array_equal(np.isnan(got), Y[ROWS[:, 0]] == 1)
+    with pytest.raises(TypeError, match="not here"):
+        Metric(make_scorer(picky, error=TypeError)).blocks(MODEL, X, Y, ROWS)
 
-    class Broken(DummyClassifier):
+
+@pytest.mark.parametrize(("outputs", "message"), [([], "broadcast"), ([np.nan], "not finite")])
+def test_a_model_that_fails_makes_no_block_undefined(outputs, message):
+    class Failing(DummyClassifier):
         def predict(self, X):
-            raise ValueError("it broke")
+            return np.broadcast_to(np.array(outputs), len(X))
 
-    class Unbounded(DummyClassifier):
-        def predict(self, X):
-            return np.full(len(X), np.nan)
-
-    with pytest.raises(ValueError, match="it broke"):
-        Metric("matthews_corrcoef").blocks(Broken().fit(X, Y), X, Y, ROWS)
-    with pytest.raises(ValueError, match="not finite"):
-        Metric("matthews_corrcoef").blocks(Unbounded().fit(X, Y), X, Y, ROWS)
+    with pytest.raises(ValueError, match=message):
+        Metric("matthews_corrcoef").blocks(Failing().fit(X, Y), X, Y, ROWS)
 
 
 TEXTS = [f"{'good' if label else 'bad'} {number}" for number, label in enumerate(Y)]
@@ -177,17 +173,13 @@ def test_labels_of_different_lengths_are_not_cut_short(monkeypatch):
     assert got.tolist() == ["y", "y", "y", "yes", "yes"]
 
 
-def test_outputs_of_a_wrong_shape_are_not_usable_in_chunks_either(monkeypatch):
+@pytest.mark.parametrize("shape", [lambda X: len(X) - 1, lambda X: (len(X), 1 + X[0, 0])])
+def test_outputs_of_a_wrong_shape_are_not_usable_in_chunks_either(shape, monkeypatch):
     monkeypatch.setattr(asking, "CHUNK_CELLS", 2)
 
-    class Silent(DummyClassifier):
+    class Shaped(DummyClassifier):
         def predict(self, X):
-            return np.zeros(len(X) - 1)
+            return np.zeros(shape(X))
 
-    class Growing(DummyClassifier):
-        def predict(self, X):
-            return np.zeros((len(X), 1 + X[0, 0]))
-
-    for model in (Silent(), Growing()):
-        with pytest.raises(UnusableOutputsError, match="wrong shape"):
-            asking.respond(model, np.arange(6)[:, None], ("predict",))
+    with pytest.raises(UnusableOutputsError, match="wrong shape"):
+        asking.respond(Shaped(), np.arange(6)[:, None], ("predict",))

@@ -4,8 +4,6 @@ import hashlib
 import os
 import pickle
 import signal
-import subprocess
-import sys
 import threading
 import time
 
@@ -19,6 +17,8 @@ from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.rows import labels_digest
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.terms.models import model_digest, observed
+from tests.support.ledgers import forget_ledgers_in_memory
+from tests.support.processes import interpreter
 
 N = LEAST_ROWS + 1_234
 
@@ -29,7 +29,7 @@ def y():
 
 
 @pytest.fixture(scope="module")
-def said(y):
+def predicted(y):
     return np.where(np.random.default_rng(1).random(N) < 0.1, -y, y)
 
 
@@ -43,23 +43,33 @@ def on_disk(tmp_path):
     return written
 
 
-def answered(y, said, block_rows=None):
+def opened(y, **options):
+    """Return a holdout of these labels, without columns, whose ledger is new."""
+    forget_ledgers_in_memory()
+    return Holdout(np.zeros((len(y), 0)), y, **{"class_mix": "priced", "ledger": ":memory:", **options})
+
+
+def certify(holdout, predicted, scoring="accuracy", guess=0.9):
+    asked = predicted if isinstance(predicted, Predictions) else Predictions(predicted)
+    return holdout.certify(asked, scoring=scoring, guess=guess)
+
+
+def answered(y, predicted, block_rows=None):
     """Return the answer, what its record keeps of the predictions, and the digest of the labels."""
-    asked = Predictions(said)
-    holdout = Holdout(np.zeros((N, 0)), y, class_mix="priced", ledger=":memory:", random_state=0)
+    asked, holdout = Predictions(predicted), opened(y, random_state=0)
     if block_rows is not None:
         for column in (asked.given_outputs, session_of(holdout).data.labels):
             column.block_rows = block_rows
-    answer = holdout.certify(asked, scoring="accuracy", guess=0.9)
+    answer = certify(holdout, asked)
     record = holdout.ledger.record(answer.index).body
     return answer.value, answer.interval, record["subject"], record["said"], holdout.fingerprint
 
 
 @pytest.mark.parametrize("block_rows", [N, N // 10, N // 1_000])
-def test_files_in_any_blocks_have_the_answer_of_a_list(y, said, on_disk, block_rows):
-    of_list = answered(y, said.tolist())
-    assert not isinstance(Predictions(said.tolist()).given_outputs, Column)
-    assert answered(on_disk(y), on_disk(said.astype(np.int8)), block_rows) == of_list
+def test_files_in_any_blocks_have_the_answer_of_a_list(y, predicted, on_disk, block_rows):
+    of_list = answered(y, predicted.tolist())
+    assert not isinstance(Predictions(predicted.tolist()).given_outputs, Column)
+    assert answered(on_disk(y), on_disk(predicted.astype(np.int8)), block_rows) == of_list
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, np.float64])
@@ -92,50 +102,83 @@ def test_a_pickled_column_of_a_file_is_the_name_of_the_file(y, on_disk):
     assert np.array_equal(np.asarray(pickle.loads(pickled)), y[7:])
 
 
-def test_a_model_is_asked_about_rows_in_files_as_about_arrays(y, on_disk, monkeypatch):
+@pytest.fixture(scope="module")
+def model_and_rows(y):
     X = np.random.default_rng(2).normal(size=(N, 2)) + y[:, None]
-    model = LogisticRegression().fit(X[:500], y[:500])
-
-    def asked(X, y, scoring):
-        answer = Holdout(X, y, ledger=":memory:", random_state=0).certify(model, scoring=scoring, guess=0.7)
-        return answer.value, answer.interval
-
-    for scoring in ("accuracy", "balanced_accuracy"):
-        assert asked(on_disk(X), on_disk(y), scoring) == asked(X.tolist(), y, scoring)
-        value = asked(on_disk(X), on_disk(y), scoring)[0]
-        if scoring == "accuracy":
-            assert value == pytest.approx(np.mean(model.predict(X) == y))
+    return LogisticRegression().fit(X[:500], y[:500]), X
 
 
-def test_bad_labels_in_files_are_refused_before_anything_is_charged(y, said, on_disk):
+@pytest.fixture
+def about_a_model(model_and_rows, y, tmp_path):
+    """Return the answer about a model whose holdout has such rows, out of a ledger of its own."""
+
+    def certify(X, labels=y, scoring="accuracy"):
+        path = tmp_path / f"{len(list(tmp_path.glob('*.db')))}.db"
+        holdout = Holdout(X, labels, ledger=path, random_state=0)
+        return holdout.certify(model_and_rows[0], scoring=scoring, guess=0.7)
+
+    return certify
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy"])
+def test_a_model_is_asked_about_rows_in_files_as_about_arrays(
+    scoring, about_a_model, model_and_rows, y, on_disk
+):
+    model, X = model_and_rows
+    of_files, of_lists = about_a_model(on_disk(X), on_disk(y), scoring), about_a_model(X.tolist(), y, scoring)
+    assert (of_files.value, of_files.interval) == (of_lists.value, of_lists.interval)
+    if scoring == "accuracy":
+        assert of_files.value == pytest.approx(np.mean(model.predict(X) == y))
+
+
+def test_bad_labels_in_files_are_refused_before_anything_is_charged(y, predicted, on_disk, uncharged):
     with pytest.raises(ValueError, match="finite"):
-        Holdout(np.zeros((N, 0)), on_disk(np.where(y > 0, np.nan, y)), ledger=":memory:")
+        opened(on_disk(np.where(y > 0, np.nan, y)))
     with pytest.raises(ValueError, match="class labels"):
-        Predictions(on_disk(said + 0.5))
-    holdout = Holdout(np.zeros((N, 0)), on_disk(y), class_mix="priced", ledger=":memory:")
-    with pytest.raises(ValueError, match="1 other label: 5"):
-        holdout.certify(Predictions(on_disk(np.where(said > 0, 5, said))), scoring="accuracy", guess=0.9)
-    assert len(list(holdout.ledger.records())) <= 1
+        Predictions(on_disk(predicted + 0.5))
+    holdout = opened(on_disk(y))
+    with uncharged(holdout), pytest.raises(ValueError, match="1 other label: 5"):
+        certify(holdout, on_disk(np.where(predicted > 0, 5, predicted)))
 
 
-def test_rows_that_cannot_be_read_are_an_error_and_no_other_question(y, said, monkeypatch):
-    holdout = Holdout(np.zeros((N, 0)), y, class_mix="priced", ledger=":memory:")
-    asked, before = Predictions(said), len(list(holdout.ledger.records()))
+def broken(*args):
+    raise OSError("the disk is gone")
 
-    def broken(self, *_):
-        raise OSError("gone")
 
+def test_rows_that_cannot_be_read_are_an_error_and_no_other_question(y, predicted, monkeypatch, uncharged):
+    holdout, asked = opened(y), Predictions(predicted)
     monkeypatch.setattr(Column, "blocks", broken)
-    with pytest.raises(UnreadableRowsError, match="gone"):
-        holdout.certify(asked, scoring="accuracy", guess=0.9)
-    assert len(list(holdout.ledger.records())) == before
+    with uncharged(holdout), pytest.raises(UnreadableRowsError, match="gone"):
+        certify(holdout, asked)
+
+
+def test_rows_that_fail_in_the_middle_of_a_look_are_a_failure_that_is_paid(y, predicted, monkeypatch):
+    holdout = opened(y)
+    monkeypatch.setattr("sklearn_ada.metrics.means.over_blocks", broken)
+    answer = certify(holdout, predicted)
+    assert answer.verdict == "failed"
+    assert answer.cost.nats > 6.0
+
+
+@pytest.fixture
+def workers():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
 
 
 @pytest.mark.thorough
-def test_dask_has_the_same_answer_in_any_chunks_on_threads_and_on_two_workers(y, said, on_disk):
+@pytest.mark.parametrize("where", ["threads", "workers"])
+def test_dask_has_the_same_answer_in_any_chunks_on_threads_and_on_two_workers(
+    where, y, predicted, on_disk, request
+):
     array = pytest.importorskip("dask.array")
-    distributed = pytest.importorskip("distributed")
-    of_array, files = answered(y, said), (on_disk(y), on_disk(said))
+    of_array, files = answered(y, predicted), (on_disk(y), on_disk(predicted))
+    if where == "workers":
+        request.getfixturevalue("workers")
 
     def read(file, block_info=None):
         begin, end = block_info[None]["array-location"][0]
@@ -145,142 +188,108 @@ def test_dask_has_the_same_answer_in_any_chunks_on_threads_and_on_two_workers(y,
         sizes = tuple(min(chunk, N - start) for start in range(0, N, chunk))
         return [array.map_blocks(read, file.filename, chunks=(sizes,), dtype=file.dtype) for file in files]
 
-    def check():
-        for chunk in (N, N // 10, N // 100):
-            assert answered(*of_dask(chunk)) == of_array
-        assert answered(files[0], of_dask(N // 10)[1]) == of_array
-
-    check()
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-    ):
-        check()
+    for chunk in (N, N // 10, N // 100):
+        assert answered(*of_dask(chunk)) == of_array
+    assert answered(files[0], of_dask(N // 10)[1]) == of_array
 
 
-def test_a_model_of_float_labels_says_the_same_of_many_rows_as_of_an_array(y, said, on_disk, tmp_path):
+def test_a_model_of_float_labels_answers_about_many_rows_as_about_an_array(predicted):
     """Its labels are compared as floats, in a ledger that was begun with arrays, too."""
-    metric = Metric("accuracy")
-    column = observed(metric, 1, Column(said.astype(float)), 0.9).outputs
-    array = observed(metric, 1, said.astype(float), 0.9).outputs
+    floats, metric = predicted.astype(float), Metric("accuracy")
+    column, array = (observed(metric, 1, each, 0.9).outputs for each in (Column(floats), floats))
     assert array.agrees_with(column.sealed(b"key"), b"key")
     assert column.agrees_with(array.sealed(b"key"), b"key")
 
 
-def test_predictions_are_their_labels_whatever_the_code_and_the_version(said, monkeypatch):
-    before = model_digest(Predictions(said))
+def test_predictions_are_their_labels_whatever_the_code_and_the_version(predicted, monkeypatch):
+    before = model_digest(Predictions(predicted))
     monkeypatch.setattr("sklearn_ada.data.columns._FEW", 1)
     monkeypatch.setattr("sklearn_ada.__version__", "9.9")
-    assert model_digest(Predictions(said)) == before
-    assert model_digest(Predictions(np.r_[1 - said[:1], said[1:]])) != before
+    assert model_digest(Predictions(predicted)) == before
+    assert model_digest(Predictions(np.r_[1 - predicted[:1], predicted[1:]])) != before
 
 
-def test_labels_in_a_file_that_changes_are_an_error_that_costs_nothing(y, said, tmp_path):
+CHANGED = "was changed, replaced or removed"
+
+
+def test_labels_in_a_file_that_changes_are_an_error_that_costs_nothing(y, predicted, tmp_path, uncharged):
     path = tmp_path / "y.npy"
     np.save(path, y)
-    holdout = Holdout(
-        np.zeros((N, 1)), np.load(path, mmap_mode="r"), class_mix="priced", ledger=tmp_path / "ledger.db"
-    )
-    holdout.certify(Predictions(said), scoring="accuracy", guess=0.9)
-    spent, packed = holdout.report().nats, pickle.dumps(holdout)
+    holdout = opened(np.load(path, mmap_mode="r"), ledger=tmp_path / "ledger.db")
+    certify(holdout, predicted)
+    (tmp_path / "pickle").write_bytes(pickle.dumps(holdout))
     changed = np.load(path, mmap_mode="r+")
     changed[: N // 2] = 0
     changed.flush()
     os.utime(path, ns=(1, 1))  # whatever the clock's steps are
     for scoring in ("accuracy", "f1_micro"):
-        with pytest.raises(UnreadableRowsError, match="was changed, replaced or removed"):
-            holdout.certify(Predictions(said), scoring=scoring, guess=0.8)
-    assert holdout.report().nats == spent
-    code = "import pickle, sys; pickle.load(sys.stdin.buffer)"
-    found = subprocess.run([sys.executable, "-c", code], input=packed, capture_output=True, check=False)
-    assert b"UnreadableRowsError" in found.stderr
+        with uncharged(holdout), pytest.raises(UnreadableRowsError, match=CHANGED):
+            certify(holdout, predicted, scoring, guess=0.8)
+    load = "import pickle, sys; pickle.load(open(sys.argv[1], 'rb'))"
+    assert "UnreadableRowsError" in interpreter(load, tmp_path / "pickle", check=False).stderr
 
 
-def test_predictions_in_a_file_that_changes_are_an_error_that_costs_nothing(y, said, tmp_path):
-    path = tmp_path / "said.npy"
-    np.save(path, said.astype(float))
-    holdout = Holdout(np.zeros((N, 1)), y, class_mix="priced", ledger=tmp_path / "ledger.db")
-    predictions = Predictions(np.load(path, mmap_mode="r"))
-    holdout.certify(predictions, scoring="accuracy", guess=0.9)
-    spent = holdout.report().nats
-    np.save(path, said + 0.5)
+def test_predictions_in_a_file_that_changes_are_an_error_that_costs_nothing(
+    y, predicted, tmp_path, uncharged
+):
+    path = tmp_path / "predicted.npy"
+    np.save(path, predicted.astype(float))
+    holdout, asked = opened(y), Predictions(np.load(path, mmap_mode="r"))
+    certify(holdout, asked)
+    np.save(path, predicted + 0.5)
     os.utime(path, ns=(1, 1))
-    with pytest.raises(UnreadableRowsError):
-        holdout.certify(predictions, scoring="accuracy", guess=0.9)
-    assert holdout.report().nats == spent
+    with uncharged(holdout), pytest.raises(UnreadableRowsError, match=CHANGED):
+        certify(holdout, asked)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "cut", [lambda block: block[::2], lambda block: block[:1], lambda block: block[:, None]]
 )
-def test_chunks_of_dask_that_are_not_as_they_say_are_an_error(cut, y, said, tmp_path):
+def test_chunks_of_dask_that_are_not_as_announced_are_an_error(cut, y, predicted):
     array = pytest.importorskip("dask.array")
-    short = [array.from_array(rows, chunks=N // 4).map_blocks(cut, dtype=rows.dtype) for rows in (y, said)]
+    chunked = [array.from_array(rows, chunks=N // 4) for rows in (y, predicted)]
+    short = [rows.map_blocks(cut, dtype=rows.dtype) for rows in chunked]
     with pytest.raises(UnreadableRowsError, match="is of shape"):
-        Holdout(np.zeros((N, 1)), short[0], class_mix="priced", ledger=tmp_path / "y.db")
-    holdout = Holdout(np.zeros((N, 1)), y, class_mix="priced", ledger=tmp_path / "ledger.db")
+        opened(short[0])
+    holdout = opened(y)
     with pytest.raises(UnreadableRowsError, match="is of shape"):
-        holdout.certify(Predictions(short[1]), scoring="accuracy", guess=0.9)
+        certify(holdout, short[1])
     assert not holdout.report().answers
 
 
 @pytest.mark.thorough
-def test_masked_chunks_of_dask_are_refused(y, tmp_path):
+@pytest.mark.parametrize("use", [opened, Predictions])
+def test_masked_chunks_of_dask_are_refused(use, y):
     array = pytest.importorskip("dask.array")
     masked = array.ma.masked_equal(array.from_array(y, chunks=N // 4), 0)
     with pytest.raises(ValueError, match="may not be masked"):
-        Holdout(np.zeros((N, 1)), masked, ledger=tmp_path / "ledger.db")
-    with pytest.raises(ValueError, match="may not be masked"):
-        Predictions(masked)
+        use(masked)
 
 
 @pytest.mark.thorough
-def test_an_empty_chunk_of_rows_is_no_failure_of_the_model(y, tmp_path):
+def test_an_empty_chunk_of_rows_is_no_failure_of_the_model(about_a_model, model_and_rows):
     array = pytest.importorskip("dask.array")
-    X = np.random.default_rng(2).normal(size=(N, 2)) + y[:, None]
-    model = LogisticRegression().fit(X[:1000], y[:1000])
+    _, X = model_and_rows
     chunks = ((0, N // 2, 0, N - N // 2), (2,))
-    told = [
-        Holdout(rows, y, ledger=tmp_path / f"{number}.db", random_state=0).certify(
-            model, scoring="accuracy", guess=0.6
-        )
-        for number, rows in enumerate((X, array.from_array(X, chunks=N).rechunk(chunks)))
-    ]
-    assert told[0].value == told[1].value
-    assert told[1].verdict == "exact"
+    whole, chunked = about_a_model(X), about_a_model(array.from_array(X, chunks=N).rechunk(chunks))
+    assert whole.value == chunked.value
+    assert chunked.verdict == "exact"
 
 
 @pytest.mark.thorough
-def test_a_worker_that_is_lost_while_it_hashes_is_an_error_and_no_wait_for_ever(y, said, tmp_path):
+def test_a_worker_that_is_lost_while_it_hashes_is_an_error_and_no_wait_for_ever(predicted, workers):
     array = pytest.importorskip("dask.array")
-    distributed = pytest.importorskip("distributed")
 
     def slow(block):
         time.sleep(0.5)
         return block
 
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        rows = array.from_array(said, chunks=N // 20).map_blocks(slow, dtype=said.dtype)
-        worker = min(client.scheduler_info(n_workers=-1)["workers"])
-        (pid,) = client.run(os.getpid, workers=[worker]).values()
-        killer = threading.Timer(2.0, os.kill, (pid, signal.SIGKILL))
-        killer.start()
-        with pytest.raises(UnreadableRowsError):
-            Column(rows).sha256()
-        killer.join()
-
-
-def test_rows_that_fail_in_the_middle_of_a_look_are_a_failure_that_is_paid(y, said, tmp_path, monkeypatch):
-    holdout = Holdout(np.zeros((N, 1)), y, class_mix="priced", ledger=tmp_path / "ledger.db")
-
-    def broken(*args):
-        raise OSError("the disk is gone")
-
-    monkeypatch.setattr("sklearn_ada.metrics.means.over_blocks", broken)
-    answer = holdout.certify(Predictions(said), scoring="accuracy", guess=0.9)
-    assert answer.verdict == "failed"
-    assert answer.cost.nats > 6.0
+    rows = array.from_array(predicted, chunks=N // 20).map_blocks(slow, dtype=predicted.dtype)
+    worker = min(workers.scheduler_info(n_workers=-1)["workers"])
+    (pid,) = workers.run(os.getpid, workers=[worker]).values()
+    killer = threading.Timer(2.0, os.kill, (pid, signal.SIGKILL))
+    killer.start()
+    with pytest.raises(UnreadableRowsError):
+        Column(rows).sha256()
+    killer.join()

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import brier_score_loss, f1_score, get_scorer, get_scorer_names, make_scorer
 
 from sklearn_ada import Holdout, MedianSettings, Metric
@@ -19,13 +19,14 @@ from sklearn_ada.accounting import FAILURES
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.mechanisms import UniformGrid
 from sklearn_ada.metrics.base import SCORERS
+from tests.support.models import stored
 
 N, SUBSAMPLES, STEP = 75, 5, 1e-9
 RNG = np.random.default_rng(3)
 X = np.arange(N)[:, None]
 CODES = RNG.integers(0, 2, N)
-SAID = np.where(RNG.random(N) < 0.7, CODES, 1 - CODES)
-CHANCE = np.where(SAID == 1, RNG.uniform(0.5, 1.0, N), RNG.uniform(0.0, 0.5, N)).round(2)
+PREDICTED = np.where(RNG.random(N) < 0.7, CODES, 1 - CODES)
+CHANCE = np.where(PREDICTED == 1, RNG.uniform(0.5, 1.0, N), RNG.uniform(0.0, 0.5, N)).round(2)
 CHANCE[:4] = [0.0, 1.0, 1.0, 0.0]  # where scikit-learn clips the logarithm
 NUMBERS = RNG.uniform(0.5, 3.0, N).round(1)
 CLOSE = (NUMBERS * RNG.uniform(0.8, 1.3, N)).round(1)
@@ -33,8 +34,6 @@ MEDIAN = MedianSettings(SUBSAMPLES, UniformGrid(-1000.0, 100.0, 1_100_000_000_00
 
 RESPONSES = {name: each.response for name, each in SCORERS.items() if not each.is_refused}
 INSTALLED = [name for name in get_scorer_names() if name not in SCORERS or name in RESPONSES]
-
-
 BRIER = {"neg_brier_score": lambda *args, **kw: -brier_score_loss(*args, **kw)}
 if "d2_brier_score" in INSTALLED:
     from sklearn.metrics import d2_brier_score
@@ -43,54 +42,25 @@ if "d2_brier_score" in INSTALLED:
 
 
 class Model(BaseEstimator):
-    """Says what it was given, whatever it is asked."""
+    """Answers with the outputs that it was given, whatever it is asked."""
 
-    def __init__(self, said=None, method="predict", classes=None):
-        self.said, self.method, self.classes = said, method, classes
+    def __init__(self, outputs=None, method="predict", classes=None):
+        self.outputs, self.method, self.classes = outputs, method, classes
         self.fitted_ = True
         if classes is not None:
             self.classes_ = classes
 
     def predict(self, X):
-        return self._of(X) if self.method == "predict" else np.zeros(len(X))
+        return self.outputs if self.method == "predict" else np.zeros(len(X))
 
     def __getattr__(self, name):
         if name in ("predict_proba", "decision_function") and name == self.__dict__.get("method"):
-            return self._of
+            return lambda X: self.outputs
         raise AttributeError(name)
 
-    def _of(self, X):
-        return self.said
 
-
-class SaidByClassifier(ClassifierMixin, Model):
+class ClassifierModel(ClassifierMixin, Model):
     """The same of a classifier, of which scikit-learn's scorers take one column."""
-
-
-class Classifier(ClassifierMixin, Model):
-    """Says of some rows what plain arrays say."""
-
-    def _of(self, X):
-        return self.said[X[:, 0]]
-
-    def predict_proba(self, X):
-        return self._of(X)
-
-    def decision_function(self, X):
-        return self._of(X)
-
-
-class ByDecision(Classifier):
-    predict_proba = property()
-
-
-class ByProbability(Classifier):
-    decision_function = property()
-
-
-class Regressor(RegressorMixin, Model):
-    def _of(self, X):
-        return self.said[X[:, 0]]
 
 
 def oracle(name, y, plain, method):
@@ -102,8 +72,7 @@ def oracle(name, y, plain, method):
             return BRIER[name](y[rows], plain[rows, 1], pos_label=classes[1])
     else:
         scorer = make_scorer(f1_score, pos_label=classes[1]) if name == "f1 of one" else get_scorer(name)
-        kinds = {"predict": Classifier, "decision_function": ByDecision, "predict_proba": ByProbability}
-        model = Regressor(plain) if is_of_numbers(name) else kinds[method](plain, method, classes)
+        model = stored(plain, None if is_of_numbers(name) else classes, method)
 
         def scored(rows):
             return scorer(model, rows[:, None], y[rows])
@@ -166,71 +135,72 @@ MANY = ("array", "words")  # with every answer; others with a few
 FEW = ("array", "column", "objects", "third label", "fractions", "(n, 2)", "(n,)", "(n, 1)")
 
 
-def labels_said(labels):
-    """Yield (name, what predict returns, the labels that it means or None)."""
-    p, other = labels[SAID], "maybe" if labels.dtype.kind == "U" else 7
-    third = objects([*p[:-1].tolist(), other])
-    plain_third = np.array(third.tolist())
+def in_containers(p, column="column"):
+    """Yield (name, outputs, what they mean) of plain outputs in each container."""
     yield "array", p, p
     yield "list", p.tolist(), p
-    yield "column", p[:, None], p
+    yield column, p[:, None], p
     yield "Series", pd.Series(p), p
-    yield "frame", pd.DataFrame({"said": p}), p
+    yield "frame", pd.DataFrame({"outputs": p}), p
     yield "objects", objects(p.tolist()), p
+
+
+def misshapen(p):
+    yield "two columns", np.c_[p, p], None
+    yield "three dimensions", p[:, None, None], None
+    yield "too few", p[:-1], None
+
+
+def labels_of(labels):
+    """Yield (name, what predict returns, the labels that it means or None)."""
+    p, other = labels[PREDICTED], "maybe" if labels.dtype.kind == "U" else 7
+    third = np.array([*p[:-1].tolist(), other])
+    yield from in_containers(p)
     yield "column of objects", objects(p.tolist())[:, None], p
     yield "categories", pd.Series(p, dtype="category"), p
-    yield "third label", plain_third, plain_third
-    yield "column of three labels", plain_third[:, None], plain_third
+    yield "third label", third, third
+    yield "column of three labels", third[:, None], third
     if labels.dtype.kind in "iu":
         yield "whole floats", p.astype(float), p
         yield "bools", p == labels[1], p if labels.tolist() == [0, 1] else (p == labels[1])
         yield "nullable", pd.Series(p, dtype="Int64"), p
         yield "nullable, missing", pd.Series(p, dtype="Int64").replace(int(labels[1]), pd.NA), None
         yield "fractions", p + 0.25, None
-        yield "NaN", np.where(SAID == 1, np.nan, 0.0), None
-        yield "infinite", np.where(SAID == 1, np.inf, 0.0), None
-        yield "huge", np.where(SAID == 1, 1e300, 0.0), None
+        yield "NaN", np.where(PREDICTED == 1, np.nan, 0.0), None
+        yield "infinite", np.where(PREDICTED == 1, np.inf, 0.0), None
+        yield "huge", np.where(PREDICTED == 1, 1e300, 0.0), None
     if labels.dtype.kind == "U":
         yield "string dtype", pd.Series(p, dtype="string"), p
         yield "bytes", p.astype("S"), None
-    yield "text or numbers", SAID if labels.dtype.kind == "U" else SAID.astype(str), None
+    yield "text or numbers", PREDICTED if labels.dtype.kind == "U" else PREDICTED.astype(str), None
     yield "mixed", objects([*p[:-1].tolist(), 3 if labels.dtype.kind == "U" else "3"]), None
     yield "None", objects([*p[:-1].tolist(), None]), None
-    yield "sparse column", sparse.csr_array(SAID[:, None]), None
-    yield "two columns", np.c_[p, p], None
-    yield "three dimensions", p[:, None, None], None
+    yield "sparse column", sparse.csr_array(PREDICTED[:, None]), None
+    yield from misshapen(p)
     yield "a scalar", p[0], None
-    yield "too few", p[:-1], None
     yield "ragged", [[1], [1, 2], *([[1]] * (N - 2))], None
-    yield "masked", np.ma.masked_array(p, SAID == 1), None
-    yield "complex", SAID + 1j, None
+    yield "masked", np.ma.masked_array(p, PREDICTED == 1), None
+    yield "complex", PREDICTED + 1j, None
 
 
-def numbers_said(y):
+def numbers_of(y):
     p = CLOSE
-    yield "array", p, p
-    yield "list", p.tolist(), p
-    yield "column", p[:, None], p
-    yield "Series", pd.Series(p), p
-    yield "frame", pd.DataFrame({"said": p}), p
-    yield "objects", objects(p.tolist()), p
+    yield from in_containers(p)
     yield "nullable", pd.Series(p, dtype="Float64"), p
     yield "single precision", p.astype(np.float32), p.astype(np.float32)
     yield "bytes of eight bits", np.ceil(p).astype(np.uint8), np.ceil(p)
     yield "bools", p > 0, np.ones(N)
     yield "negative", -p, -p
-    yield "NaN", np.where(SAID == 1, np.nan, p), None
-    yield "infinite", np.where(SAID == 1, np.inf, p), None
+    yield "NaN", np.where(PREDICTED == 1, np.nan, p), None
+    yield "infinite", np.where(PREDICTED == 1, np.inf, p), None
     yield "text", p.astype(str), None
     yield "missing", pd.Series(p, dtype="Float64").replace(p[0], pd.NA), None
-    yield "two columns", np.c_[p, p], None
     yield "sparse column", sparse.csr_array(p[:, None]), None
-    yield "three dimensions", p[:, None, None], None
-    yield "too few", p[:-1], None
+    yield from misshapen(p)
     yield "complex", p + 1j, None
 
 
-def probabilities_said(labels):
+def probabilities_of(labels):
     two = np.stack([1 - CHANCE, CHANCE], axis=1)
     off = two * [[1.0, 0.8]]
     yield "(n, 2)", two, two
@@ -251,18 +221,14 @@ def probabilities_said(labels):
     yield "too few", two[:-1], None
 
 
-def decisions_said(labels):
+def decisions_of(labels):
     d = np.round(2 * CHANCE - 1, 2)
     yield "(n,)", d, d
-    yield "list", d.tolist(), d
-    yield "Series", pd.Series(d), d
-    yield "(n, 1)", d[:, None], d
-    yield "frame", pd.DataFrame({"d": d}), d
-    yield "objects", objects(d.tolist()), d
+    yield from in_containers(d, column="(n, 1)")
     yield "whole numbers", np.sign(d).astype(int), np.sign(d).astype(int)
     yield "(n, 2)", np.c_[-d, d], None
-    yield "NaN", np.where(SAID == 1, np.nan, d), None
-    yield "infinite", np.where(SAID == 1, np.inf, d), None
+    yield "NaN", np.where(PREDICTED == 1, np.nan, d), None
+    yield "infinite", np.where(PREDICTED == 1, np.inf, d), None
     yield "text", d.astype(str), None
     yield "too few", d[:-1], None
 
@@ -306,46 +272,43 @@ SOME = ("array", "objects of text", "from one", "fractions", "a column", "missin
 
 
 def cases(name, route):
-    """Yield how y comes, y, plain y; how it is answered, the method, what it says, the plain outputs."""
+    """Yield how y comes, y, plain y; how it is answered, the method, the outputs, the plain outputs."""
     if is_of_numbers(name):
         for how, (y, plain_y) in TARGETS.items():
-            for answer, said, plain in numbers_said(y):
+            for answer, outputs, plain in numbers_of(y):
                 few = answer in ("column", "bytes of eight bits") and (route == "interval" or how in SOME)
                 if how == "array" or few:
-                    yield how, y, plain_y, answer, "predict", said, plain
+                    yield how, y, plain_y, answer, "predict", outputs, plain
         return
     for how, (given, labels) in CLASSES.items():
         vocabulary = np.array([0, 1]) if labels is None else labels
         plain_y = None if labels is None else labels[CODES]
-        ways = {"predict": labels_said}
+        ways = {"predict": labels_of}
         if form_of(name) != "labels":
-            ways = {"predict_proba": probabilities_said}
+            ways = {"predict_proba": probabilities_of}
             if "decision_function" in RESPONSES[name].methods:
-                ways["decision_function"] = decisions_said
-        for method, said_in in ways.items():
-            for answer, said, plain in said_in(vocabulary):
+                ways["decision_function"] = decisions_of
+        for method, outputs_of in ways.items():
+            for answer, outputs, plain in outputs_of(vocabulary):
                 if route == "median" and (how not in SOME or (how != "array" and answer not in FEW)):
                     continue
                 if how in MANY or answer in FEW:
-                    yield how, given(CODES), plain_y, answer, method, said, plain
+                    yield how, given(CODES), plain_y, answer, method, outputs, plain
 
 
-KNOWN = {}
+EXPECTED = {}
 
 
 def allowed_range(name):
-    return (
-        None
-        if name == "f1 of one" or Metric(name).range or not Metric(name).lacks_range
-        else (-900, int(name[:3] == "d2_"))
-    )
+    lacks_range = name != "f1 of one" and not Metric(name).range and Metric(name).lacks_range
+    return (-900, int(name[:3] == "d2_")) if lacks_range else None
 
 
 @pytest.mark.parametrize("route", ["interval", pytest.param("median", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", [*INSTALLED, "f1 of one"])
 def test_an_answer_is_scikit_learns_or_none(name, route, opened):
     plainly_answered = total = 0
-    for how, y, plain_y, answer, method, said, plain in cases(name, route):
+    for how, y, plain_y, answer, method, outputs, plain in cases(name, route):
         holdout = opened(is_of_numbers(name), how, y)
         case = f"{name}: y {how}, {method} {answer}"
         if holdout is None:
@@ -359,28 +322,28 @@ def test_an_answer_is_scikit_learns_or_none(name, route, opened):
         expected = np.nan
         if plain is not None and plain_y is not None:
             key = (name, route, method, *(of.dtype.str + str(of.tolist()) for of in (plain_y, plain)))
-            if key not in KNOWN:  # all holdouts have the same subsamples
-                KNOWN[key] = expected_value(holdout, oracle(name, plain_y, plain, method), route)
-            expected = KNOWN[key]
+            if key not in EXPECTED:  # all holdouts have the same subsamples
+                EXPECTED[key] = expected_value(holdout, oracle(name, plain_y, plain, method), route)
+            expected = EXPECTED[key]
         total += 1
         before = holdout.ledger.read(spent)
-        model = (Model if classes is None else SaidByClassifier)(said, method, classes)
+        model = (Model if classes is None else ClassifierModel)(outputs, method, classes)
         guess = None if route == "median" else expected if np.isfinite(expected) else metric.range[1]
         settings = MEDIAN if route == "median" else STEP
         try:
-            told = holdout.check(model, scoring=metric, guess=guess, settings=settings)
+            found = holdout.check(model, scoring=metric, guess=guess, settings=settings)
         except (ValueError, TypeError):
             assert holdout.ledger.read(spent) == before, case
             continue
-        if told.verdict == "failed":
-            assert told.reason in FAILURES, case
-            assert told.cost.nats > 0, case
+        if found.verdict == "failed":
+            assert found.reason in FAILURES, case
+            assert found.cost.nats > 0, case
             continue
-        assert np.isfinite(expected), f"{case}: scikit-learn has no value, and {told.value} was answered"
+        assert np.isfinite(expected), f"{case}: scikit-learn has no value, and {found.value} was answered"
         single = np.float32 in (plain.dtype, plain_y.dtype)  # in which scikit-learn computes, then
-        assert told.value == pytest.approx(expected, abs=2 * STEP, rel=1e-4 if single else 1e-7), case
+        assert found.value == pytest.approx(expected, abs=2 * STEP, rel=1e-4 if single else 1e-7), case
         if route == "interval" and not single:
-            assert told.verdict == "agrees", case
+            assert found.verdict == "agrees", case
         plainly_answered += 1
     assert plainly_answered >= 8, f"{plainly_answered} of {total} answered"
 

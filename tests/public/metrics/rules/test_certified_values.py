@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.dummy import DummyClassifier
 from sklearn.metrics import get_scorer
 
 from sklearn_ada import Holdout, Metric
@@ -16,17 +16,19 @@ def hit(y, predictions):
     return y == predictions
 
 
+def chance(y, probabilities):
+    return probabilities[np.arange(len(y)), y]
+
+
 OF_TWO_CLASSES = [
     "accuracy", "balanced_accuracy", "recall", "recall_macro", "precision", "f1", "jaccard", "roc_auc",
     "neg_brier_score",
 ]  # fmt: skip
+LOG_LOSS, ERROR = Metric("neg_log_loss", range=(-20, 0)), Metric("neg_mean_absolute_error", range=(-500, 0))
 CASES = [
-    *(("binary", name) for name in OF_TWO_CLASSES),
-    *(("three", name) for name in ("accuracy", "balanced_accuracy", "recall_macro")),
-    ("binary", Metric("neg_log_loss", range=(-20, 0))),
-    ("three", Metric("neg_log_loss", range=(-20, 0))),
-    ("regression", Metric("neg_mean_absolute_error", range=(-500, 0))),
-    ("regression", Metric("neg_mean_squared_error", range=(-100_000, 0))),
+    *(("binary", each) for each in (*OF_TWO_CLASSES, LOG_LOSS)),
+    *(("three", each) for each in ("accuracy", "balanced_accuracy", "recall_macro", LOG_LOSS)),
+    *(("regression", each) for each in (ERROR, Metric("neg_mean_squared_error", range=(-100_000, 0)))),
 ]
 
 
@@ -61,26 +63,15 @@ def test_a_wrong_guess_is_noticed(data, asked):
 
 
 @pytest.mark.parametrize(
-    ("name", "declared"),
-    [("accuracy", hit), ("neg_mean_absolute_error", closeness)],
-    ids=["hits", "closeness"],
+    ("task", "score", "method"),
+    [("binary", hit, "predict"), ("regression", closeness, "predict"), ("binary", chance, "predict_proba")],
 )
-def test_a_users_score_per_record_is_certified_by_its_mean(name, declared, data, asked):
-    task = "binary" if declared is hit else "regression"
+def test_a_users_score_per_record_is_certified_by_its_mean(task, score, method, data, asked):
     model, X, y = data[task]
-    answer, body = asked(task, Metric(declared, kind="mean", range=(0, 1)), "certify", 0.5)
-    expected = declared(y, model.predict(X)).mean()
+    metric = Metric(score, kind="mean", range=(0, 1), response_method=method)
+    answer, body = asked(task, metric, "certify", 0.5)
+    expected = score(y, getattr(model, method)(X)).mean()
     assert abs(answer.value - expected) <= body["mechanism"]["half_cell"] * (1 + 1e-9)
-
-
-def test_a_users_score_may_be_of_probabilities(data, asked):
-    def likelihood(y, probabilities):
-        return probabilities[np.arange(len(y)), y]
-
-    model, X, y = data["binary"]
-    metric = Metric(likelihood, kind="mean", range=(0, 1), response_method="predict_proba")
-    answer, body = asked("binary", metric, "certify", 0.5)
-    assert abs(answer.value - likelihood(y, model.predict_proba(X)).mean()) <= body["mechanism"]["half_cell"]
 
 
 def test_scores_outside_the_range_are_clipped_to_it(data, asked):
@@ -92,45 +83,42 @@ def test_scores_outside_the_range_are_clipped_to_it(data, asked):
     assert -10 <= answer.interval[0] < answer.interval[1] <= 0
 
 
-def test_a_probability_of_zero_is_clipped_and_no_failure(data, tmp_path):
-    class Sure(LogisticRegression):
-        def predict_proba(self, X):
-            return np.tile([1.0, 0.0], (len(X), 1))
+@pytest.fixture
+def opened(tmp_path):
+    return lambda X, y: Holdout(X, y, ledger=tmp_path / "ledger.db")
 
+
+ZEROS = DummyClassifier(strategy="constant", constant=0)
+
+
+def test_a_probability_of_zero_is_clipped_and_no_failure(data, opened):
     _, X, y = data["binary"]
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(Sure().fit(X, y), scoring=Metric("neg_log_loss", range=(-4, 0)))
+    answer = opened(X, y).certify(ZEROS.fit(X, y), scoring=Metric("neg_log_loss", range=(-4, 0)))
     assert answer.value == pytest.approx(-4 * np.mean(y == 1), abs=4 / len(y))
 
 
-def test_a_denominator_of_zero_is_a_priced_failure(data, tmp_path):
-    class Never(LogisticRegression):
-        def predict(self, X):
-            return np.zeros(len(X), dtype=int)
-
+def test_a_denominator_of_zero_is_a_priced_failure(data, opened):
     _, X, y = data["binary"]
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(Never().fit(X, y), scoring="precision")
+    answer = opened(X, y).certify(ZEROS.fit(X, y), scoring="precision")
     assert (answer.verdict, answer.reason) == ("failed", "metric is undefined")
     assert answer.cost.nats > 5
 
 
-def test_a_class_that_is_predicted_and_has_no_rows_counts_as_scikit_learn_has_it(data, tmp_path):
+def test_a_class_that_is_predicted_and_has_no_rows_counts_as_scikit_learn_has_it(data, opened):
     model, X, y = data["three"]
     X, y = X[y != 2], y[y != 2]
     assert 2 in model.predict(X)
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
+    holdout = opened(X, y)
     present = get_scorer("balanced_accuracy")(model, X, y)
     assert holdout.certify(model, scoring="balanced_accuracy").value == pytest.approx(present, abs=0.01)
     failed = holdout.certify(model, scoring="recall_macro")  # scikit-learn counts class 2 as one of three
     assert (failed.verdict, failed.reason) == ("failed", "metric is undefined")
 
 
-@pytest.mark.parametrize(("task", "suffix"), [("binary", True), ("regression", False)])
-def test_the_certificate_says_whether_the_class_mix_is_conditioned_on(task, suffix, data, asked):
-    scoring = "accuracy" if suffix else Metric("neg_mean_absolute_error", range=(-500, 0))
+@pytest.mark.parametrize(("task", "scoring"), [("binary", "accuracy"), ("regression", ERROR)])
+def test_the_certificate_says_whether_the_class_mix_is_conditioned_on(task, scoring, asked):
     answer, _ = asked(task, scoring, "certify")
-    assert answer.certificate.target.endswith("at the holdout's class mix") is suffix
+    assert answer.certificate.target.endswith("at the holdout's class mix") is (task == "binary")
 
 
 @pytest.mark.parametrize("name", ["r2", "f1_macro", "average_precision", "neg_mean_absolute_error"])
@@ -146,11 +134,14 @@ def test_a_range_makes_a_mean_certifiable():
 
 
 @pytest.mark.parametrize(
-    "name", ["accuracy", "roc_auc", "neg_log_loss", "neg_mean_absolute_error", "f1", "r2"]
+    ("task", "name"),
+    [
+        *(("binary", name) for name in ("accuracy", "roc_auc", "neg_log_loss", "f1")),
+        *(("regression", name) for name in ("neg_mean_absolute_error", "r2")),
+    ],
 )
-def test_the_plain_score_is_scikit_learns(name, data):
-    model, X, y = data["regression" if name in ("r2", "neg_mean_absolute_error") else "binary"]
-    assert Metric(name).score(model, X, y) == get_scorer(name)(model, X, y)
+def test_the_plain_score_is_scikit_learns(task, name, data):
+    assert Metric(name).score(*data[task]) == get_scorer(name)(*data[task])
 
 
 def test_a_users_mean_without_a_range_can_be_scored_plainly(data):
