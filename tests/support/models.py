@@ -133,11 +133,13 @@ class StoredLabels(ClassifierMixin, BaseEstimator):
 
 
 class StoredProbabilities(StoredLabels):
-    predict_proba = StoredLabels.predict
+    def predict_proba(self, X):
+        return self.predict(X)
 
 
 class StoredDecisions(StoredLabels):
-    decision_function = StoredLabels.predict
+    def decision_function(self, X):
+        return self.predict(X)
 
 
 def stored(outputs, classes=None, method="predict"):

@@ -183,27 +183,41 @@ BAD = {
     "surprise_rate": [-0.1, 1.1, None],
     "subsample_size": [0, 2.5, None],
     "grid_size": [1, None],
+    "searches": [0, -1, 1.5, True, "9", 10**10],
+    "verdicts": [1],
+    "passes": [0],
+    "disagreement": [0.0, 1.5],
 }
+TOGETHER = [
+    ({"n_questions": 5, "searches": 5}, "'searches' parameter of plan_holdout must be None where"),
+    ({"searches": 4, "verdicts": True}, "'searches' parameter .* None where 'verdicts' is True"),
+    ({"n_questions": 4, "passes": 2}, "'passes' parameter .* None where 'verdicts' is False. Got 2"),
+    ({"n_questions": 4, "disagreement": 0.1}, "'disagreement' parameter .* None where 'verdicts' is False"),
+]
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_each_bad_parameter_is_named(name):
-    asked = {"n": 100, "width": 0.1} if name == "width" else {"n": 100, "n_questions": 5}
+    asked = {"n": 100} if name in ("width", "searches") else {"n": 100, "n_questions": 5}
+    verdicts = {"verdicts": True} if name in ("passes", "disagreement") else {}
     for value in BAD[name]:
         with pytest.raises(ValueError, match=rf"^The '{name}' parameter of plan_holdout must be .* Got "):
-            plan_holdout(**{**asked, name: value})
+            plan_holdout(**{**asked, **verdicts, name: value})
 
 
-@pytest.mark.parametrize(
-    "asked", [{}, {"n": 100}, {"width": 0.1}, {"n": 100, "width": 0.1, "n_questions": 5}]
-)
-def test_exactly_two_of_three_are_given(asked):
+@pytest.mark.parametrize(("asked", "message"), TOGETHER)
+def test_what_does_not_go_together_is_named(asked, message):
+    with pytest.raises(ValueError, match=message):
+        plan_holdout(n=100, **asked)
+
+
+@pytest.mark.parametrize("names", ["", "n", "width", "searches", "n n_questions width", "n searches width"])
+def test_exactly_two_of_three_are_given(names):
+    given = {"n": 100, "n_questions": 5, "searches": 5, "width": 0.1}
     message = r"exactly two of 'n', 'n_questions' \(or 'searches'\) and 'width'.* Got "
     with pytest.raises(ValueError, match=message) as error:
-        plan_holdout(**asked)
-    assert set(str(error.value).rpartition("Got ")[2].rstrip(".").split(", ")) == {
-        *(map(repr, asked) if asked else ["none of them"])
-    }
+        plan_holdout(**{name: given[name] for name in names.split()})
+    assert str(error.value).endswith(f"Got {', '.join(map(repr, names.split())) or 'none of them'}.")
 
 
 def test_a_method_that_is_not_there_is_refused_with_the_names_of_all():

@@ -1,7 +1,6 @@
 """Plans of searches in a row: against answers of a Holdout, the reference sequence, and in words."""
 
 import functools
-import json
 import math
 
 import numpy as np
@@ -11,7 +10,6 @@ from benchmarks.validity.searches import single_use
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess, plan_holdout
 from sklearn_ada.accounting import CountCode, PolyaUrn
-from sklearn_ada.cli import main
 from sklearn_ada.guarantees.cells import PlannedCells, _nats
 from sklearn_ada.planning.methods import methods
 from tests.support.holdout.asking.sealed.counts import ask, holdout_of
@@ -144,39 +142,6 @@ SENTENCES = [
 @pytest.mark.parametrize(("asked", "sentence"), SENTENCES)
 def test_one_search_and_none_that_can_be_certified(asked, sentence):
     assert sentence in plan_of(**asked).recommendation
-
-
-WRONG = (0, -1, 1.5, True, "9", 10**10)
-OF_SEARCHES = "^The 'searches' parameter of plan_holdout must be "
-BAD = [
-    *(({"n": 100, "searches": bad}, f"{OF_SEARCHES}.+ Got .+ instead") for bad in WRONG),
-    ({"n": 100, "n_questions": 5, "searches": 5}, f"{OF_SEARCHES}None where"),
-    ({"searches": 5}, "Got 'searches'"),
-    ({"n": 100, "searches": 5, "width": 0.1}, "Got 'n', 'searches', 'width'"),
-    ({"n": 100, "searches": 4, "verdicts": True}, f"{OF_SEARCHES}None where 'verdicts' is True"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("asked", "message"), BAD)
-def test_bad_searches_are_named(asked, message):
-    with pytest.raises(ValueError, match=message):
-        plan_holdout(**asked)
-
-
-def test_from_the_command_line(capsys):
-    assert main(["plan", "--rows", "2000", "--searches", "9"]) == 0
-    assert capsys.readouterr().out == f"{plan_of(n=2_000, searches=9)!r}\n"
-    assert main(["plan", "--searches", "9", "--width", "0.02", "--json"]) == 0
-    body = json.loads(capsys.readouterr().out)
-    assert body["recommendation"] == plan_of(searches=9, width=0.02).recommendation
-    for flags, message in (
-        ("--rows 5 --searches 0", "The --searches parameter of plan_holdout must be"),
-        ("--searches 5", "Got --searches."),
-        ("--rows 5 --searches 5 --questions 5", "None where --questions is given"),
-    ):
-        with pytest.raises(SystemExit, match="2"):
-            main(["plan", *flags.split()])
-        assert message in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ ARGUMENTS = ["plan", "--rows", "10000", "--questions", "1000"]
 
 EVERY_FLAG = """plan --rows 5000 --width 0.1 --confidence-level 0.9 --expected-value 0.7 --guess-rows 2000
 --surprise-rate 0.01 --subsample-size 50 --grid-size 101"""
+OF_VERDICTS = "plan --rows 2000 --questions 32 --verdicts --passes 1 --disagreement 0.1"
 PLANS = [
     (ARGUMENTS, {"n": 10_000, "n_questions": 1_000}),
     ([*ARGUMENTS, "--worst-case"], {"n": 10_000, "n_questions": 1_000, "expected_value": None}),
@@ -23,10 +24,17 @@ PLANS = [
         {"n": 5_000, "width": 0.1, "confidence_level": 0.9, "expected_value": 0.7}
         | {"guess_rows": 2_000, "surprise_rate": 0.01, "subsample_size": 50, "grid_size": 101},
     ),
+    (["plan", "--rows", "2000", "--searches", "9"], {"n": 2_000, "searches": 9}),
+    (
+        OF_VERDICTS.split(),
+        {"n": 2_000, "n_questions": 32, "verdicts": True, "passes": 1, "disagreement": 0.1},
+    ),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "given"), PLANS, ids=["usual", "worst case", "every flag"])
+@pytest.mark.parametrize(
+    ("arguments", "given"), PLANS, ids=["usual", "worst case", "every flag", "searches", "verdicts"]
+)
 def test_every_flag_reaches_the_plan_that_is_printed(arguments, given, capsys):
     assert main(arguments) == 0
     assert capsys.readouterr().out == f"{plan_holdout(**given)!r}\n"
@@ -63,6 +71,10 @@ def test_csv_and_a_picture(tmp_path, capsys):
         (["--rows", "many", "--questions", "5"], "argument --rows: invalid int value: 'many'"),
         (["--rows", "5", "--width", "0.7"], "The --width parameter of plan_holdout must be"),
         (["--rows", "5", "--questions", "5", "--surprise-rate", "2"], "The --surprise-rate parameter"),
+        (["--rows", "5", "--searches", "0"], "The --searches parameter of plan_holdout must be"),
+        (["--searches", "5"], "Got --searches."),
+        (["--rows", "5", "--searches", "5", "--questions", "5"], "None where --questions is given"),
+        (["--questions", "32", "--width", "0.1", "--passes", "1"], "must be left out without --verdicts"),
         (["--rows", "5", "--questions", "5", "--json", "--csv"], "not allowed with"),
         (["--rows", "5", "--questions", "5", "--picture", "nodir/p.png"], "make 'nodir' first"),
         (["--rows", "5", "--questions", "5", "--worst-case", "--expected-value", "0.5"], "not allowed with"),

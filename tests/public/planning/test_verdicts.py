@@ -1,7 +1,6 @@
 """Plans of pass or fail: stop rules, two models, and which method is named."""
 
 import itertools
-import json
 import math
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from scipy.stats import binom
 
 from sklearn_ada import plan_holdout
-from sklearn_ada.cli import main
 from sklearn_ada.guarantees import difference_half_width, hoeffding_half_width, verdict_half_width
 
 LN_BETA = math.log(0.05)
@@ -114,31 +112,3 @@ def test_every_plan_of_verdicts_can_be_read(asked):
     assert " ".join(plan.recommendation.split()) in " ".join(text.split())
     assert plan._repr_html_().startswith("<p>Plan for")
     assert "median" not in plan.recommendation
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"passes": 2}, "'passes' parameter of plan_holdout must be None where 'verdicts' is False. Got 2"),
-        ({"disagreement": 0.1}, "'disagreement' parameter .* must be None where 'verdicts' is False"),
-        ({"verdicts": 1}, "'verdicts' parameter of plan_holdout must be True or False. Got 1"),
-        ({"verdicts": True, "passes": 0}, "'passes' parameter .* an integer of at least 1"),
-        ({"verdicts": True, "disagreement": 0.0}, r"'disagreement' parameter .* in \(0, 1\]"),
-        ({"verdicts": True, "disagreement": 1.5}, "'disagreement' parameter"),
-    ],
-)
-def test_bad_verdicts_are_named(bad, message):
-    with pytest.raises(ValueError, match=message):
-        plan_holdout(n=100, n_questions=4, **bad)
-
-
-def test_from_the_command_line(capsys):
-    flags = ["--questions", "32", "--width", "0.1", "--confidence-level", "0.98", "--verdicts"]
-    assert main(["plan", *flags, "--passes", "1", "--disagreement", "0.1", "--json"]) == 0
-    body = json.loads(capsys.readouterr().out)
-    plan = plan_holdout(**ASKED, passes=1, disagreement=0.1)
-    assert body["recommendation"] == plan.recommendation
-    assert [row["n"] for row in body["rows"]] == [row.n for row in plan.rows]
-    with pytest.raises(SystemExit, match="2"):
-        main(["plan", "--questions", "32", "--width", "0.1", "--passes", "1"])
-    assert "--passes parameter of plan_holdout must be left out without --verdicts" in capsys.readouterr().err

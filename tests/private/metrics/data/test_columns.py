@@ -147,9 +147,10 @@ def broken(*args):
 
 def test_rows_that_cannot_be_read_are_an_error_and_no_other_question(y, predicted, monkeypatch, uncharged):
     holdout, asked = opened(y), Predictions(predicted)
-    monkeypatch.setattr(Column, "blocks", broken)
-    with uncharged(holdout), pytest.raises(UnreadableRowsError, match="gone"):
-        certify(holdout, asked)
+    with uncharged(holdout), monkeypatch.context() as patched:
+        patched.setattr(Column, "blocks", broken)
+        with pytest.raises(UnreadableRowsError, match="gone"):
+            certify(holdout, asked)
 
 
 def test_rows_that_fail_in_the_middle_of_a_look_are_a_failure_that_is_paid(y, predicted, monkeypatch):

@@ -162,9 +162,12 @@ def test_the_released_denominator_is_priced(name, data, asked):
     assert body["price"] == pytest.approx(sum(prices))
 
 
-@pytest.mark.parametrize("mechanism", PURPOSES)
 @pytest.mark.parametrize(
-    "name", ["accuracy", "balanced_accuracy", "roc_auc", "neg_brier_score", "f1", "jaccard"]
+    ("name", "mechanism"),
+    [
+        *itertools.product(["accuracy", "balanced_accuracy", "roc_auc", "neg_brier_score"], PURPOSES),
+        *(("f1", "certify"), ("jaccard", "certify")),
+    ],
 )
 def test_no_interval_is_wider_than_what_was_admitted(name, mechanism, data, tmp_path):
     """The bound on the half-width is what the tolerance is compared with, before the answer exists.
