@@ -14,7 +14,7 @@ from benchmarks.speed.timing import timed
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import plan_holdout
 from sklearn_ada.accounting.events import Symbol
-from sklearn_ada.holdout.asking import certified
+from sklearn_ada.holdout.asking import with_routes
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import Draw, Guess
 
@@ -96,7 +96,7 @@ def _certificate(holdout: SimulatedHoldout, purpose: str, guess: Guess) -> float
     symbols = (Symbol(question.stream, question.cells.index(0.85), question.scale),)
 
     def read(state: Any) -> Any:
-        share = certified(state, question, state.allowance(purpose))
+        share = with_routes(state, question, state.allowance(purpose))
         event, remembered = question.release(symbols, share, Draw(b"", ""))
         return question.outcome(event, share, remembered, None)
 

@@ -47,7 +47,9 @@ from sklearn_ada.holdout.records import (
     SealedRecord,
     UnsealedRecord,
     ValueRecord,
+    described,
     entry_of,
+    read_answer,
     read_record,
 )
 from sklearn_ada.holdout.report import answers_in, letters, read_all
@@ -66,7 +68,7 @@ FORMAT = "sklearn_ada certificate 1"
 ADDED_LATER: frozenset[str] = frozenset()
 """Fields that certificates of older releases lack, as "holdout.identity" or "answers.model"."""
 
-_FIXED = (
+_OF_GENESIS = (
     "fingerprint", "identity", "rows", "confidence_level", "tolerance", "route", "class_mix", "answers",
     "seeded",
 )  # fmt: skip
@@ -124,7 +126,7 @@ def certificate_of(prefix: Prefix) -> dict[str, Any]:
             "the ledger's secret, all intervals below contain their targets at once, however the questions "
             "were chosen."
         ),
-        "holdout": {name: genesis.body.get(name) for name in _FIXED} | {"rows_now": state.rows},
+        "holdout": {**described(genesis, _OF_GENESIS), "rows_now": state.rows},
         "asked": {**state.asked, "refused": state.refused, "asked by": dict(state.askers)},
         "revealed": {"nats": state.account.nats, "published": state.finals, "closed": state.closed},
         "theorems": list(dict.fromkeys(each["theorem"] for each in given)),
@@ -433,8 +435,7 @@ def _interval(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
 
 def _of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
     """Return the interval of a value that was released later: the intersection of all its intervals."""
-    before, ln_delta = read_record(prefix.records[read.number].body), read.ln_delta
-    assert isinstance(before, ValueRecord)
+    before, ln_delta = read_answer(prefix.records[read.number]), read.ln_delta
     if read.is_final:
         ln_delta = state.ln_of_stake(read.stake or 0.0, state.account.nats)
         _check_ln_delta(ln_delta, read.ln_delta)
@@ -487,7 +488,7 @@ def _ln_delta(state: State, read: AnswerRecord) -> float:
     """Return ln delta of a question, from the records before it."""
     if read.declared:
         return read.ln_delta  # that of its declaration, where this is larger
-    name = state.open_round(read.round_name)
+    name = state.still_open(read.round_name)
     if state.purse is not None and name is None:
         ln_delta = state.ln_of_stake(read.stake or 0.0, state.account.nats)
     else:

@@ -80,7 +80,17 @@ from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.data.labels import stack_rows
 from sklearn_ada.digest.rows import is_leak
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
-from sklearn_ada.holdout.records import LabelsRecord, MeanWeightRecord, OverlapRecord, RowsRecord, TopUpRecord
+from sklearn_ada.holdout.records import (
+    MEAN_WEIGHT_KEY,
+    LabelsRecord,
+    MeanWeightRecord,
+    OverlapRecord,
+    RowsRecord,
+    TopUpRecord,
+    overlap_key,
+    rows_key,
+    top_up_key,
+)
 from sklearn_ada.holdout.session import Session, with_bare_errors
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
@@ -88,7 +98,6 @@ from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.row_tables import CHANGES, Changes, Table, fingerprint_of
 
-_FIRST = "rows 0"
 FOLD_OF_ITS_OWN = (
     "An outer fold is other rows: ledger=None gives each fold a ledger that is certified for that fold alone."
 )
@@ -124,7 +133,7 @@ def as_edition(session: Session, missing: str) -> Session:
     """
     data, secret, ledger = session.data, session.secret, session.ledger
     table, fingerprint = data.table(secret), data.fingerprint(secret, "ids")
-    if ledger.find(_FIRST) is None:
+    if ledger.find(rows_key(0)) is None:
         if fingerprint != session.genesis.fingerprint:
             raise LedgerMismatchError(
                 f"The ledger {_name(session)!r} was begun by a process that ended before its rows were "
@@ -134,7 +143,7 @@ def as_edition(session: Session, missing: str) -> Session:
         change, stamp = CHANGES["begun"], session.asker.stamp()
         rows = {"rows": len(table), "fingerprint": fingerprint, **stamp}
         event = change.event(are_others=False, labellings=1)
-        session.charge(_FIRST, lambda state: RowsRecord.of(state, event, change, table, **rows))
+        session.charge(rows_key(0), lambda state: RowsRecord.of(state, event, change, table, **rows))
     while True:
         now, edition = session.ledger.read(lambda state: (state.fingerprint, state.top_ups))
         if now == fingerprint:
@@ -154,7 +163,7 @@ def as_edition(session: Session, missing: str) -> Session:
 def editions_of(ledger: Ledger[State]) -> list[Table]:
     """Return the rows of each edition of a holdout, oldest first; none if its rows were not recorded yet."""
     editions: list[Table] = []
-    while found := ledger.find(f"rows {len(editions)}"):
+    while found := ledger.find(rows_key(len(editions))):
         record = RowsRecord.from_dict(found.body)
         before = editions[-1] if editions else record.table[:0]
         editions.append(record.change.after(record.table, before))
@@ -187,7 +196,7 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
         table_of_it = whole if change.labels_differ else rows
         about = {"change": change, "rows": len(whole), "fingerprint": fingerprint, **stamp}
         made = functools.partial(RowsRecord.of, event=event, table=table_of_it, **about)
-        record = session.charge(f"rows {number}", made)
+        record = session.charge(rows_key(number), made)
         if RowsRecord.from_dict(record.body).fingerprint != fingerprint:
             return  # somebody else was first, with other rows: compare again
         editions.append(whole)
@@ -360,7 +369,7 @@ def with_top_up(session: Session) -> Session:
             raise BudgetExhaustedError("The holdout was closed: it takes no more rows.")
         return TopUpRecord.of(state, rows=len(data), fingerprint=fingerprint, **stamp)
 
-    recorded = TopUpRecord.from_dict(session.charge(f"top up {data.top_ups}", decide).body)
+    recorded = TopUpRecord.from_dict(session.charge(top_up_key(data.top_ups), decide).body)
     if recorded.fingerprint != fingerprint:
         paid = ""
         if recorded.rows == len(data):  # else their number alone tells that they are others
@@ -395,7 +404,7 @@ def overlaps(session: Session, hashes: NDArray[np.uint64]) -> bool:
     if session.genesis.identity != "content":  # the features of its rows may change: then they are asked anew
         compared.update(hmac.digest(session.secret, own.tobytes(), "sha256"))
     # By order: whether X is the holdout depends on it, and what is free must have been released before.
-    key = f"overlap rows {session.data.first_like} {compared.hexdigest()}"
+    key = overlap_key(session.data.first_like, compared.hexdigest())
     stamp = session.asker.stamp()
 
     def refuse_if_closed(state: State) -> None:
@@ -449,7 +458,7 @@ def release_mean_weight(session: Session) -> None:
     def look_and_charge() -> None:
         # Expected is a mean at a third to two thirds of the bound, in steps of five percent.
         event = CodedRelease((Symbol("count", units.bucket, 10.0),))
-        session.charge("mean weight", lambda state: MeanWeightRecord.priced(state, event, **stamp))
+        session.charge(MEAN_WEIGHT_KEY, lambda state: MeanWeightRecord.priced(state, event, **stamp))
 
     with_bare_errors(look_and_charge)
 

@@ -24,7 +24,7 @@ from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.data.labels import guarded
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import planned_questions
-from sklearn_ada.holdout.asking import Proposal, is_asked_anew
+from sklearn_ada.holdout.confirming import Proposal
 from sklearn_ada.holdout.framing import meaning_of
 from sklearn_ada.holdout.records import SelectionRecord
 from sklearn_ada.holdout.session import Session, another_error, held_interrupts, look, with_bare_errors
@@ -61,8 +61,8 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     if epsilon == "auto" and session.ledger.read(lambda state: state.privacy is not None):
         named = "auto"
     key = selection_key(metric, [subject.digest for subject in subjects], named, data.first_like)
-    is_anew = is_asked_anew(session, [subject.estimator for subject in subjects])
-    proposal = Proposal.find(session, [key], lambda state: _admitted(session, state, choice, count), is_anew)
+    or_refuse = functools.partial(_choice_or_refuse, session, choice, count)
+    proposal = Proposal.find(session, [key], or_refuse, [subject.estimator for subject in subjects])
     if proposal.is_answered:
         record = proposal.versions[0]
     else:
@@ -112,7 +112,7 @@ def _look_and_charge(
             summary = OutputSummary.joined([OutputSummary.of(named), *(each.outputs for each in looks)])
 
         def decide(version: str, kept: str, state: State) -> SelectionRecord:
-            admitted = _admitted(session, state, choice, count)
+            admitted = _choice_or_refuse(session, choice, count, state)
             event = _chosen(values, metric, admitted, Draw(secret, version), interrupted=interrupts.raised)
             release = None if choice is None else choice.release(event)
             given = any(subject.is_given for subject in subjects)
@@ -239,8 +239,8 @@ class PrivateChoice:
         return replace(self, epsilon=epsilon)
 
 
-def _admitted(
-    session: Session, state: State, choice: PrivateChoice | None, count: int
+def _choice_or_refuse(
+    session: Session, choice: PrivateChoice | None, count: int, state: State
 ) -> PrivateChoice | None:
     """Return how the choice is made, decided by earlier records alone; BudgetExhaustedError if it is not."""
     session.check_not_outgrown(state)

@@ -33,7 +33,7 @@ from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import labels_digest
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError, LedgerUnavailableError
 from sklearn_ada.holdout.changes import FOLD_OF_ITS_OWN, editions_of, within_cross_validation
-from sklearn_ada.holdout.records import CloseRecord, LabelsRecord
+from sklearn_ada.holdout.records import CLOSE_KEY, CloseRecord, LabelsRecord
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger
@@ -118,7 +118,7 @@ def leave_other(place: Place) -> None:
         return CloseRecord(**Asker().stamp()).to_dict()
 
     if place.left is not None:
-        open_ledger_to_write(place.left, State).charge("close", decide)
+        open_ledger_to_write(place.left, State).charge(CLOSE_KEY, decide)
 
 
 def _place_by_ids(

@@ -26,6 +26,7 @@ from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.changes import check_not_held_out
+from sklearn_ada.holdout.records import final_key
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Difference, Metric, undefined_metric
@@ -64,8 +65,6 @@ HOW_A_MEDIAN = (
     "subsamples instead."
 )
 """What to write for a stable median."""
-FINAL_PREFIX = "final "
-"""How the key begins of a question that was published when it was asked first."""
 _ALIKE = "has an interval for records that count alike and are independent, not with weights or groups"
 _GIVEN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
 _TOO_GOOD = 0.25  # of the deviation of y: a model that explains more than 99 percent of it
@@ -142,7 +141,7 @@ class Framed:
         # guess is fixed but for noise if its rows are.
         digits = 3 if rows and not is_private else 9
         key = question_key(subject, question.purpose, described, rows, mechanism, digits)
-        final = f"{FINAL_PREFIX}{key}"
+        final = final_key(key)
         keys: tuple[str, ...] = (final,) if asked.publish and question.statistic is None else (key, final)
         if recorded_as is not None:
             keys = (recorded_as,)

@@ -14,7 +14,8 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import id_hashes, row_hashes
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
-from sklearn_ada.holdout.asking import put_question, warn_if_vacuous, warn_of_median
+from sklearn_ada.holdout.advice import warn_if_vacuous, warn_of_median
+from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.certificate import export_certificate
 from sklearn_ada.holdout.changes import (
     as_edition,
@@ -333,7 +334,7 @@ class Holdout(Uncopied):
 
         The same question again returns the recorded answer. For that the model predicts once more, and is
         compared with the record: .001 nats the first time, less than .05 nats for a thousand times
-        (`sklearn_ada.holdout.asking`). A bad question is refused before anything is charged.
+        (`sklearn_ada.holdout.confirming`). A bad question is refused before anything is charged.
 
         Parameters
         ----------

@@ -31,15 +31,20 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import FINAL, intersection
 from sklearn_ada.holdout.asking import answer_to, put_question, refuse
-from sklearn_ada.holdout.framing import FINAL_PREFIX, Ask, Framed, in_form
+from sklearn_ada.holdout.confirming import first_version
+from sklearn_ada.holdout.framing import Ask, Framed, in_form
 from sklearn_ada.holdout.records import (
-    AnswerRecord,
+    CLOSE_KEY,
     CloseRecord,
     RefusalRecord,
     SealedRecord,
     UnsealedRecord,
     ValueRecord,
+    final_key,
+    has_final_key,
+    read_answer,
     read_record,
+    unsealed_key,
 )
 from sklearn_ada.holdout.session import Session, as_closed, with_bare_errors
 from sklearn_ada.holdout.state import RefusedError, State
@@ -81,7 +86,7 @@ def unseal(
         several = isinstance(answers, Iterable) and not isinstance(answers, str | bytes)
         given: list[Any] = list(answers) if several else [answers]  # type: ignore[arg-type]
         sealed = [Sealed(ledger, number) for number in [_number(ledger, answer) for answer in given]]
-    fresh = [each for each in sealed if each.unsealed is None]
+    fresh = [each for each in sealed if each.released is None]
     if fresh and public is not None and private is None:
         raise bad_parameter(
             "key", _OWNER, "the private key of the public one that values were sealed with (seal_key)", None,
@@ -101,7 +106,7 @@ def unseal(
 
 def close(ledger: Ledger[State], asker: Asker) -> None:
     """Record that nothing new is answered any more. See `Holdout.close`."""
-    ledger.charge("close", lambda state: CloseRecord(**asker.stamp()).to_dict())
+    ledger.charge(CLOSE_KEY, lambda state: CloseRecord(**asker.stamp()).to_dict())
 
 
 def publish(session: Session, asked: Ask, question: Question, number: int | None = None) -> Answer:
@@ -118,42 +123,113 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
         Of the record in which the model was asked before; None looks for it. That it is the same model the
         holdout confirms, at a price.
     """
-    plain = replace(asked, publish=False)
     if not session.policy.seals:  # every certify is final
-        return put_question(session, plain, question)
-    earlier = None if number is None else session.ledger.record(number)
-    planned = question
-    if earlier is None:
-        planned = in_form(session, plain, question)
-        earlier = _asked_before(session, plain, planned) or _asked_before(session, plain, question)
-    if earlier is not None:
-        asked_as = read_record(earlier.body)
-        assert isinstance(asked_as, AnswerRecord)
-        guess = Guess(**asked_as.guess)
-        planned = as_recorded(question, guess, asked_as.mechanism, session.data, session.policy)
+        return put_question(session, replace(asked, publish=False), question)
+    framed, earlier = _as_asked_before(session, asked, question, number)
     _warn_of_another_final(session, earlier)
-    is_sealed = planned.statistic is not None
-    recorded_as = None if earlier is None else str(earlier.key).split(" version ")[0]
-    asked = asked if earlier is None or is_sealed else plain
     # What the look gave: what was sealed with a public key is computed from rows and model, not opened.
     looked: list[Any] = []
     try:
-        answer = answer_to(session, Framed.of(session, asked, planned, recorded_as), looked)
-        was_final = earlier is None or str(earlier.key).startswith(FINAL_PREFIX)
-        if not answer.answered or (was_final and not is_sealed):
+        answer = answer_to(session, framed, looked)
+        is_final = framed.question.statistic is None and (earlier is None or has_final_key(earlier))
+        if is_final or not answer.answered:
             return answer
-        record = session.ledger.record(answer.index)
-        assert record is not None
-        try:
-            final = with_bare_errors(lambda: _final(session, planned, record, looked))
-        except RefusedError as refused:
-            read, stamp = read_record(record.body), session.asker.stamp()
-            assert isinstance(read, ValueRecord)
-            entry = {name: getattr(read, name) for name in ("metric", "mechanism", "guess", "model")}
-            return refuse(session, refused, purpose="certify", **entry, **stamp)
-        return UnsealedRecord.from_dict(final.body).answer(final, session.genesis)
+        return _release_final(session, framed.question, answer.index, looked)
     finally:
         looked.clear()  # or the frames of an error would hold it
+
+
+def _as_asked_before(
+    session: Session, asked: Ask, question: Question, number: int | None
+) -> tuple[Framed, Record | None]:
+    """Return a question in the form in which it is asked, with the record in which it was asked before."""
+    unpublished, in_this_form = replace(asked, publish=False), question
+    earlier = None if number is None else session.ledger.record(number)
+    if earlier is None:
+        in_this_form = in_form(session, unpublished, question)
+        earlier = _asked_before(session, unpublished, in_this_form)
+        earlier = earlier or _asked_before(session, unpublished, question)
+    if earlier is None:
+        return Framed.of(session, asked, in_this_form), None
+    before = read_answer(earlier)
+    recorded = as_recorded(question, Guess(**before.guess), before.mechanism, session.data, session.policy)
+    asked = unpublished if recorded.statistic is None else asked
+    return Framed.of(session, asked, recorded, first_version(str(earlier.key))), earlier
+
+
+def _asked_before(session: Session, asked: Ask, question: Question) -> Record | None:
+    """Return the first record about a model; of a median only that of the very question."""
+    framed = Framed.of(session, asked, question)
+    if question.is_found_by_subject:
+        return session.ledger.find_subject(framed.subject)
+    return session.ledger.find(framed.keys[0])
+
+
+def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
+    """Warn, before the charge, if another value was published and took most of the purse."""
+    keeps_interval = earlier is not None and (  # an exact one keeps the interval that it has
+        not isinstance(read_record(earlier.body), SealedRecord)
+        or session.ledger.find(final_key(earlier.seq)) is not None
+    )
+    if keeps_interval or not session.ledger.read(_has_published):
+        return
+    first = next((record.seq for record in session.ledger.records() if has_final_key(record)), None)
+    where = "" if first is None else f" (record {first})"
+    warn_user(
+        f"A final value was published before{where}, with most of the weights of this holdout. "
+        "This one has a twentieth of what was left, and pays for what the first has revealed, so its "
+        "interval is much wider. Both hold. Publish once, the model that is kept, after the last search."
+    )
+
+
+def _has_published(state: State) -> bool:
+    """Return whether a final took its part: all that may come before one leaves more of the purse."""
+    assert state.purse is not None
+    return state.finals > 0 or state.purse.left <= 1.0 - FINAL
+
+
+def _release_final(session: Session, question: Question, number: int, looked: list[Any]) -> Answer:
+    """Return the final answer about what a record answered; one that is refused is recorded as such."""
+    record = session.ledger.record(number)
+    assert record is not None
+    try:
+        final = with_bare_errors(lambda: _final(session, question, record, looked))
+    except RefusedError as refused:
+        before, stamp = read_answer(record), session.asker.stamp()
+        entry = {name: getattr(before, name) for name in ("metric", "mechanism", "guess", "model")}
+        return refuse(session, refused, purpose="certify", **entry, **stamp)
+    return UnsealedRecord.from_dict(final.body).answer(final, session.genesis)
+
+
+def _final(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
+    """Return the record of the final answer about what a record answered; ``looked`` is what a look gave."""
+    number, stamp, before = record.seq, session.asker.stamp(), read_answer(record)
+    sealed = Sealed(session.ledger, number) if isinstance(before, SealedRecord) else None
+    seen = next((each for each in looked if isinstance(each, int)), None)
+    point = 0 if sealed is None else sealed.point(seen=seen)
+    is_released = sealed is not None and sealed.released is not None
+
+    def decide(state: State) -> UnsealedRecord:
+        outgrown = state.outgrown(session.fingerprint)
+        if outgrown is not None:
+            raise RefusedError(outgrown)
+        allowance = state.allowance("certify", final=True)
+        if allowance.ln_delta == -math.inf:
+            raise RefusedError(
+                "nothing is left of the weights of this holdout, which sum to 1: other values were published "
+                "before. What is left: cells, which certify by what was released so far (certify), and "
+                "unsealing, at the level of the asking"
+            )
+        if sealed is not None:
+            return sealed.record(state, point, stamp, allowance, is_released=is_released)
+        # A released value certifies the stake of a final, too; the symbol is the only one there can be.
+        now = question.read(before.event, allowance, before.memory)
+        interval = intersection(now.interval, [before.outcome.interval])
+        outcome = replace(before.outcome, interval=interval, levels=now.levels)
+        event = CodedRelease((Symbol("index", 0, 1.0),))
+        return UnsealedRecord.of(state, before, event, allowance, number=number, outcome=outcome, **stamp)
+
+    return session.charge(final_key(number), decide)
 
 
 class Sealed:
@@ -183,10 +259,10 @@ class Sealed:
         self.cell = self.statistic.cells.counts(symbols_of(read.event)[0].value)
 
     @property
-    def unsealed(self) -> int | None:
+    def released(self) -> int | None:
         """The point as it was released, by itself or as a final; None if it was not."""
-        for name in ("unsealed", "final"):
-            record = self.ledger.find(f"{name} {self.number}")
+        for key in (unsealed_key(self.number), final_key(self.number)):
+            record = self.ledger.find(key)
             if record is not None:
                 return int(symbols_of(UnsealedRecord.from_dict(record.body).event)[0].value)
         return None
@@ -209,8 +285,8 @@ class Sealed:
         elif private is not None:
             point = opened_with(private, text, context)
         else:
-            before = self.unsealed
-            point = seen if before is None else before
+            released = self.released
+            point = seen if released is None else released
         if point is None:
             raise ValueError(f"Only the holder of the private key can open record {self.number}.")
         low, high = self.cell
@@ -221,97 +297,32 @@ class Sealed:
         return point
 
     def record(
-        self, state: State, point: int, stamp: dict[str, Any], allowance: Allowance | None, *, is_public: bool
+        self, state: State, point: int, stamp: dict[str, Any], final: Allowance | None, *, is_released: bool
     ) -> UnsealedRecord:
-        """Return the record of telling it now: at the level of the asking and, in a final, at its own."""
+        """Return the record of telling it now: at the level of the asking and, as a final, at its own."""
         statistic, before = self.statistic, self.read.outcome
-        event = CountRelease((statistic.symbol_within(point, (point, point) if is_public else self.cell),))
+        event = CountRelease((statistic.symbol_within(point, (point, point) if is_released else self.cell),))
         own = statistic.fixed_interval(point, point, self.read.ln_delta)
-        fixed = own if allowance is None else statistic.fixed_interval(point, point, allowance.ln_delta)
+        fixed = own if final is None else statistic.fixed_interval(point, point, final.ln_delta)
         interval = intersection(fixed, [own, before.interval])
         vacuous, target = interval[0] <= 0.0 and interval[1] >= 1.0, self.read.population
         outcome = Outcome(point / statistic.n, interval, "exact", before.theorem, target, vacuous)
         made = {"number": self.number, "outcome": outcome, **stamp}
-        return UnsealedRecord.of(state, self.read, event, allowance, **made)
+        return UnsealedRecord.of(state, self.read, event, final, **made)
 
 
 def _unsealed(sealed: Sealed, asker: Asker, private: Any) -> Record:
     """Return the record that releases a sealed value, by itself or as a final."""
 
     def open_and_charge() -> Record:
-        point, stamp, is_public = sealed.point(private), asker.stamp(), sealed.unsealed is not None
+        point, stamp, is_released = sealed.point(private), asker.stamp(), sealed.released is not None
         return sealed.ledger.charge(
-            f"unsealed {sealed.number}",
-            lambda state: sealed.record(state, point, stamp, None, is_public=is_public).to_dict(),
+            unsealed_key(sealed.number),
+            lambda state: sealed.record(state, point, stamp, None, is_released=is_released).to_dict(),
         )
 
     # Published, it has the interval of its asking as well: what lies in both was released.
-    return sealed.ledger.find(f"{FINAL_PREFIX}{sealed.number}") or with_bare_errors(open_and_charge)
-
-
-def _final(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
-    """Return the record of the final answer about what a record answered; ``looked`` is what a look gave."""
-    number, stamp, read = record.seq, session.asker.stamp(), read_record(record.body)
-    assert isinstance(read, AnswerRecord)
-    sealed = Sealed(session.ledger, number) if isinstance(read, SealedRecord) else None
-    seen = next((each for each in looked if isinstance(each, int)), None)
-    point = 0 if sealed is None else sealed.point(seen=seen)
-    is_public = sealed is not None and sealed.unsealed is not None
-
-    def decide(state: State) -> UnsealedRecord:
-        outgrown = state.outgrown(session.fingerprint)
-        if outgrown is not None:
-            raise RefusedError(outgrown)
-        allowance = state.allowance("certify", final=True)
-        if allowance.ln_delta == -math.inf:
-            raise RefusedError(
-                "nothing is left of the weights of this holdout, which sum to 1: other values were published "
-                "before. What is left: cells, which certify by what was released so far (certify), and "
-                "unsealing, at the level of the asking"
-            )
-        if sealed is not None:
-            return sealed.record(state, point, stamp, allowance, is_public=is_public)
-        # A released value certifies the stake of a final, too; the symbol is the only one there can be.
-        before, now = read.outcome, question.read(read.event, allowance, read.memory)
-        interval = intersection(now.interval, [before.interval])
-        outcome = replace(before, interval=interval, levels=now.levels)
-        event = CodedRelease((Symbol("index", 0, 1.0),))
-        return UnsealedRecord.of(state, read, event, allowance, number=number, outcome=outcome, **stamp)
-
-    return session.charge(f"{FINAL_PREFIX}{number}", decide)
-
-
-def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
-    """Warn, before the charge, if another value was published and took most of the purse."""
-    keeps_interval = earlier is not None and (  # an exact one keeps the interval that it has
-        not isinstance(read_record(earlier.body), SealedRecord)
-        or session.ledger.find(f"{FINAL_PREFIX}{earlier.seq}") is not None
-    )
-    if keeps_interval or not session.ledger.read(_has_published):
-        return
-    first = next(
-        (each.seq for each in session.ledger.records() if str(each.key).startswith(FINAL_PREFIX)), None
-    )
-    where = "" if first is None else f" (record {first})"
-    warn_user(
-        f"A final value was published before{where}, with most of the weights of this holdout. "
-        "This one has a twentieth of what was left, and pays for what the first has revealed, so its "
-        "interval is much wider. Both hold. Publish once, the model that is kept, after the last search."
-    )
-
-
-def _has_published(state: State) -> bool:
-    """Return whether a final took its part: all that may come before one leaves more of the purse."""
-    assert state.purse is not None
-    return state.finals > 0 or state.purse.left <= 1.0 - FINAL
-
-
-def _asked_before(session: Session, asked: Ask, question: Question) -> Record | None:
-    """Return the first record about a model; of a median only that of the very question."""
-    framed = Framed.of(session, asked, question)
-    if question.is_found_by_subject:
-        return session.ledger.find_subject(framed.subject)
-    return session.ledger.find(framed.keys[0])
+    return sealed.ledger.find(final_key(sealed.number)) or with_bare_errors(open_and_charge)
 
 
 def _all_sealed(ledger: Ledger[State]) -> list[int]:

@@ -18,6 +18,7 @@ reveals nothing and costs nothing: the log has it all already.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import operator
@@ -45,6 +46,75 @@ from sklearn_ada.terms.row_tables import CHANGES, LABELS_DIFFER, LABELS_HOLD, Ch
 def read_record(body: dict[str, Any]) -> LedgerRecord | None:
     """Return the record that the ledger keeps; None for the genesis, which has no kind."""
     return KINDS[body["kind"]].from_dict(body) if "kind" in body else None
+
+
+def described(genesis: Genesis, names: Sequence[str]) -> dict[str, Any]:
+    """Return what the first record says under these names; None where it says nothing."""
+    return {name: genesis.body.get(name) for name in names}
+
+
+def read_answer(record: Record) -> AnswerRecord:
+    """Return the record of an answer, sealed or not, that the ledger keeps."""
+    read = read_record(record.body)
+    assert isinstance(read, AnswerRecord)
+    return read
+
+
+# The keys by which records are found again, which are on disk; versions of a question: `confirming`.
+
+CLOSE_KEY = "close"
+MEAN_WEIGHT_KEY = "mean weight"
+_FINAL = "final "
+
+
+def final_key(of: str | int) -> str:
+    """Return the key of what is published: of a question, by its key, or of a record, by its number."""
+    return f"{_FINAL}{of}"
+
+
+def has_final_key(record: Record) -> bool:
+    """Return whether a record is of something that was published."""
+    return str(record.key).startswith(_FINAL)
+
+
+def unsealed_key(number: int) -> str:
+    """Return the key under which the value of a sealed record is released."""
+    return f"unsealed {number}"
+
+
+def round_key(name: str) -> str:
+    """Return the key of the record that opens a round."""
+    return f"round {name}"
+
+
+def round_close_key(name: str) -> str:
+    """Return the key of the record that closes a round."""
+    return f"close round {name}"
+
+
+def family_key(members: Sequence[str]) -> str:
+    """Return the key of declared models."""
+    return f"family {hashlib.sha256(' '.join(members).encode()).hexdigest()}"
+
+
+def rows_key(edition: int) -> str:
+    """Return the key of the rows of an edition."""
+    return f"rows {edition}"
+
+
+def top_up_key(number: int) -> str:
+    """Return the key of the rows that were added after so many changes."""
+    return f"top up {number}"
+
+
+def overlap_key(edition: int, digest: str) -> str:
+    """Return the key of a comparison of training rows with those of an edition."""
+    return f"overlap rows {edition} {digest}"
+
+
+def checkpoint_key(number: int) -> str:
+    """Return the key of the checkpoint after a record."""
+    return f"checkpoint {number}"
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from sklearn_ada.accounting.events import CodedRelease
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.guarantees.description_length import PURPOSES
-from sklearn_ada.holdout.asking import certified, final_half_width, foreseen_half_width
+from sklearn_ada.holdout.asking import final_half_width, foreseen_half_width, with_routes
 from sklearn_ada.holdout.framing import by_default
 from sklearn_ada.holdout.records import (
     COLUMNS,
@@ -232,7 +232,7 @@ def _forecast(
     allowance = allowance_ahead(state, before, after, purpose=probe.purpose)
     named = after if named is None else named
     try:
-        allowance = certified(state, probe, allowance, after + 1)
+        allowance = with_routes(state, probe, allowance, after + 1)
     except RefusedError:
         return Forecast(named, probe.purpose, 0.5, 0.5, False)
     bound, width = foreseen_half_width(state, worst, allowance)
@@ -243,7 +243,7 @@ def _forecast(
             CodedRelease(probe.expected_symbols(allowance)), allowance, {}, None
         ).interval
         half = (high - low) / 2.0
-    return Forecast(named, probe.purpose, half, bound, state.admits(bound, width))
+    return Forecast(named, probe.purpose, half, bound, state.is_tolerated(bound, width))
 
 
 def _probes(state: State, value: float) -> dict[str, Question]:

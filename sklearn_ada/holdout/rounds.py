@@ -24,7 +24,7 @@ family and as a question like any other, because both halves have been set aside
 This is for checks and certifies without noise, about the rows as they were when the models were declared.
 What it rests on: a declared model is found again by its digest alone, and a digest cannot see everything
 that predictions depend on (weights in a file, say). Here the holdout cannot confirm it, as it does when a
-question is asked again (`asking.Proposal`): nothing was asked yet when the model was declared, so
+question is asked again (`confirming.Proposal`): nothing was asked yet when the model was declared, so
 there is nothing to compare with, and what a model says on the holdout may decide neither whether its question
 is admitted nor how wide the interval is. So every answer with the allowance of a declared model names this
 assumption in its certificate; and if one question under the digest turns out to be of two models, the second
@@ -38,7 +38,6 @@ then, so ratios cannot be declared.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -50,9 +49,9 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import PURPOSES
-from sklearn_ada.holdout.asking import certified, foreseen_half_width, put_question
+from sklearn_ada.holdout.asking import foreseen_half_width, put_question, with_routes
 from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, meaning_of, plan_question
-from sklearn_ada.holdout.records import FamilyRecord, RoundRecord
+from sklearn_ada.holdout.records import FamilyRecord, RoundRecord, family_key, round_key
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.metrics.metric import Metric, as_metric
@@ -135,7 +134,7 @@ def open_round(
         allowance = state.allowance(purpose, size, at_once=probe.at_once).among(alternatives)
         if allowance.ln_delta == -math.inf:  # no tolerance is to blame
             try:
-                certified(state, probe, allowance)
+                with_routes(state, probe, allowance)
             except RefusedError as refused:
                 raise BudgetExhaustedError(f"{counted(size, purpose)} planned, but {refused}.") from None
         most = admitted_at_once(state, probe, size, alternatives)
@@ -148,15 +147,15 @@ def open_round(
         return RoundRecord.of(allowance, at_once=at_once, name=key, purpose=purpose, size=size, **stamp)
 
     if not record:
-        session.ledger.find(f"round {key}", otherwise=decide)
+        session.ledger.find(round_key(key), otherwise=decide)
         return None
-    return key if session.charge(f"round {key}", decide).fresh else None
+    return key if session.charge(round_key(key), decide).fresh else None
 
 
 def _how_wide(state: State, probe: Question, allowance: Allowance, size: int) -> str:
     """Say how wide an answer could be: the tolerance that would admit it."""
     try:
-        width, _ = foreseen_half_width(state, probe, certified(state, probe, allowance, size))
+        width, _ = foreseen_half_width(state, probe, with_routes(state, probe, allowance, size))
     except RefusedError:
         return ""
     return f"An answer could be as wide as +-{width:.3g}. " if math.isfinite(width) else ""
@@ -243,8 +242,8 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
             raise bad_parameter("models", owner, expected, "a holdout that was asked", fix)
         return made
 
-    key = "family " + hashlib.sha256(" ".join(members).encode()).hexdigest()
-    return len(FamilyRecord.from_dict(session.charge(key, decide).body).members)
+    recorded = session.charge(family_key(members), decide)
+    return len(FamilyRecord.from_dict(recorded.body).members)
 
 
 def remaining_questions(
@@ -270,24 +269,24 @@ def admitted_at_once(state: State, probe: Question, most: int, alternatives: int
     ``alternatives`` is among how many questions the holdout chooses before each of them is asked.
     """
 
-    def admits(size: int) -> bool:
+    def are_admitted(size: int) -> bool:
         allowance = state.allowance(probe.purpose, size, at_once=probe.at_once).among(alternatives)
-        return _admits(state, probe, allowance, size)
+        return _is_admitted(state, probe, allowance, size)
 
-    return most if admits(most) else largest_integer(admits, most - 1)
+    return most if are_admitted(most) else largest_integer(are_admitted, most - 1)
 
 
 def admitted_one_by_one(state: State, probe: Question) -> int:
     """Return how many questions like ``probe`` are admitted in turn if guesses hold."""
 
-    def admits(count: int) -> bool:
-        return _admits(state, probe, allowance_ahead(state, probe, count - 1), count)
+    def are_admitted(count: int) -> bool:
+        return _is_admitted(state, probe, allowance_ahead(state, probe, count - 1), count)
 
     # Stakes fall within the expected questions and again beyond them, and rise in between.
     expected = (state.policy.expected_questions or 0) if probe.purpose == "check" else 0
     within = max(expected - state.asked[probe.purpose], 0)
-    count = largest_integer(admits, within)
-    return count if count < within else largest_integer(admits, MANY)
+    count = largest_integer(are_admitted, within)
+    return count if count < within else largest_integer(are_admitted, MANY)
 
 
 def allowance_ahead(state: State, probe: Question, count: int, purpose: str | None = None) -> Allowance:
@@ -303,9 +302,10 @@ def allowance_ahead(state: State, probe: Question, count: int, purpose: str | No
     return allowance.after(sum(state.account.price_of_repeats(symbol, count) for symbol in symbols))
 
 
-def _admits(state: State, probe: Question, allowance: Allowance, count: int) -> bool:
+def _is_admitted(state: State, probe: Question, allowance: Allowance, count: int) -> bool:
     try:
-        return state.admits(*foreseen_half_width(state, probe, certified(state, probe, allowance, count)))
+        allowance = with_routes(state, probe, allowance, count)
+        return state.is_tolerated(*foreseen_half_width(state, probe, allowance))
     except RefusedError:
         return False
 

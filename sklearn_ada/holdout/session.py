@@ -59,7 +59,10 @@ from sklearn_ada.holdout.records import (
     RoundRecord,
     SealedRecord,
     ValueRecord,
+    checkpoint_key,
     read_record,
+    round_close_key,
+    round_key,
 )
 from sklearn_ada.holdout.state import LedgerRecord, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
@@ -191,9 +194,8 @@ class Session:
         if record.fresh and record.seq % EVERY == 0:
             # The answer is recorded: where there is no room for a checkpoint, there is one less.
             with contextlib.suppress(LedgerUnavailableError):
-                self.ledger.charge(
-                    f"checkpoint {record.seq}", lambda state: CheckpointRecord.of(state).to_dict()
-                )
+                key = checkpoint_key(record.seq)
+                self.ledger.charge(key, lambda state: CheckpointRecord.of(state).to_dict())
         return record
 
     def recorded_answer(self, number: int) -> Answer | None:
@@ -368,14 +370,16 @@ def with_bare_errors(look_and_charge: Callable[[], Result]) -> Result:
 
 def close_round(ledger: Ledger[State], asker: Asker, round_name: str) -> None:
     """Close a round, once; nothing where answers are exact, or if there is none of several questions."""
-    found = ledger.find(f"round {round_name}")
+    found = ledger.find(round_key(round_name))
     begun = None if found is None else RoundRecord.from_dict(found.body)
     if begun is None or begun.purse is None or begun.size == 1:
         return
     stamp = {"name": round_name, **asker.stamp()}
-    ledger.charge(
-        _close_key(round_name), lambda state: RoundCloseRecord(nats=state.account.nats, **stamp).to_dict()
-    )
+
+    def decide(state: State) -> dict[str, Any]:
+        return RoundCloseRecord(nats=state.account.nats, **stamp).to_dict()
+
+    ledger.charge(round_close_key(round_name), decide)
 
 
 def as_closed(
@@ -395,7 +399,7 @@ def as_closed(
         return read
     name = read.round_name
     if closed is None:
-        found = ledger.find(_close_key(name))
+        found = ledger.find(round_close_key(name))
         closed = {} if found is None else {name: RoundCloseRecord.from_dict(found.body).nats}
     if name not in closed:
         return read
@@ -405,8 +409,3 @@ def as_closed(
     interval = intersection(outcome.interval, [statistic.transcript_interval(*ends, ln_beta, closed[name])])
     theorem, vacuous = f"{outcome.theorem}; {THEOREM}", interval[0] <= 0.0 and interval[1] >= 1.0
     return replace(read, outcome=replace(outcome, interval=interval, theorem=theorem, vacuous=vacuous))
-
-
-def _close_key(round_name: str) -> str:
-    """Return the key of the record that closes a round."""
-    return f"close round {round_name}"

@@ -342,15 +342,15 @@ class State:
 
     def is_first(self, round_name: str | None) -> bool:
         """Return whether a certify is the first of all: by itself, or in a round that was opened for it."""
-        name = self.open_round(round_name)
+        name = self.still_open(round_name)
         return not self.has_certified if name is None else self._rounds[name].at_once
 
     def is_alone(self, round_name: str | None) -> bool:
         """Return whether no other question was fixed together with this one."""
         return round_name is None or self._rounds[round_name].size == 1
 
-    def open_round(self, name: str | None) -> str | None:
-        """Return ``name`` if that round has questions left, else None: the question is on its own."""
+    def still_open(self, name: str | None) -> str | None:
+        """Return the name of a round that has questions left; None if it has none, or is not open."""
         return name if name is not None and name in self._rounds and self._rounds[name].left > 0 else None
 
     def allowance(
@@ -400,7 +400,7 @@ class State:
         """Return whether a key of model and metric is that of a declared model."""
         return member in self._family
 
-    def certified(self, release: PrivateRelease | None, allowance: Allowance, count: int = 1) -> Allowance:
+    def with_routes(self, release: PrivateRelease | None, allowance: Allowance, count: int = 1) -> Allowance:
         """Return the allowance with the routes that certify ``count`` such answers.
 
         Parameters
@@ -427,10 +427,10 @@ class State:
             )
         return allowance
 
-    def admits(self, half_width: float, width: float) -> bool:
+    def is_tolerated(self, half_width: float, width: float) -> bool:
         """Return whether an answer of this worst half-width is within the tolerance.
 
-        ``width`` is that of the metric's range; if it is infinite, everything is admitted. A half-width that
+        ``width`` is that of the metric's range; if it is infinite, every answer is. A half-width that
         is NaN is not.
         """
         tolerance = self.policy.tolerance

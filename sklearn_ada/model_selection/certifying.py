@@ -34,7 +34,8 @@ from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout.asking import certifies_nothing, put_question, why_vacuous
+from sklearn_ada.holdout.advice import certifies_nothing, why_vacuous
+from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.rounds import open_round

@@ -27,7 +27,8 @@ from sklearn_ada._validation import bad_parameter, check_option, check_real
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
-from sklearn_ada.holdout.asking import put_once, put_question, warn_if_vacuous
+from sklearn_ada.holdout.advice import warn_if_vacuous
+from sklearn_ada.holdout.asking import put_once, put_question
 from sklearn_ada.holdout.framing import Ask, Settings, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, Uncopied, session_of
 from sklearn_ada.holdout.session import Session

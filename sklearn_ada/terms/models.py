@@ -4,7 +4,7 @@
 depended on them, whether there is a recorded answer would reveal something about them. Two keys for one
 question only make it cost twice, so a model whose content cannot be read gets a random key, a nonce. That two
 questions have one key cannot be excluded, as a model may depend on what no digest sees: so a key only
-proposes, and what the model predicts on the holdout confirms it, at a price (`asking.Proposal`).
+proposes, and what the model predicts on the holdout confirms it, at a price (`confirming.Proposal`).
 
 **Predictions** are labels from anywhere for the holdout's rows, asked about as a model is.
 

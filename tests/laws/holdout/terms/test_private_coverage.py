@@ -8,7 +8,7 @@ from scipy import stats
 
 from sklearn_ada import Guess
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout.asking import certified
+from sklearn_ada.holdout.asking import with_routes
 from sklearn_ada.holdout.records import AnswerRecord
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.metrics import Metric
@@ -36,7 +36,7 @@ class Conversant:
 
     def ask(self, value):
         try:
-            share = certified(self.state, self.question, self.state.allowance("certify"))
+            share = with_routes(self.state, self.question, self.state.allowance("certify"))
         except RefusedError as error:
             raise BudgetExhaustedError(str(error)) from None
         self.asked += 1

@@ -18,7 +18,7 @@ from sklearn_ada import (
 )
 from sklearn_ada.accounting import ComposedEvent, Symbol, gaussian_zcdp
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
-from sklearn_ada.holdout.asking import certified
+from sklearn_ada.holdout.asking import with_routes
 from sklearn_ada.terms.policy import Allowance
 from sklearn_ada.terms.privacy_account import TransferAllowance
 from tests.support import holdouts
@@ -263,7 +263,7 @@ def test_each_family_of_metrics_has_a_share_of_its_own(make):
 
 def _share(holdout, state, scoring):
     question = holdouts.plan(holdout, coin(0.8), scoring=scoring, purpose="check", guess=0.8)
-    return certified(state, question, state.allowance("check")).transfer
+    return with_routes(state, question, state.allowance("check")).transfer
 
 
 @pytest.mark.parametrize("first", ["mean", "median"])

@@ -1,0 +1,158 @@
+"""Warn of answers that are worth less than they look, and say what helps.
+
+An answer is *vacuous* if its interval holds everything the metric can be. And a stable median is another
+quantity than the metric on all rows, which an asker should know who did not ask for it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sklearn.base import is_regressor
+
+from sklearn_ada._notices import warn_user
+from sklearn_ada.answer import Answer
+from sklearn_ada.holdout.asking import foreseen_half_width
+from sklearn_ada.holdout.session import Session
+from sklearn_ada.holdout.state import State
+from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.questions.question import Question
+from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.holdout_data import HoldoutData
+
+_ALL_QUANTILES = 0.5  # a half-width
+
+
+def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
+    """Warn if a stable median will answer that the asker has not chosen."""
+    metric = question.metric
+    if question.n_subsamples is None or is_median_chosen(metric):
+        return
+    notice = median_notice(metric, MedianSettings(), session.data, regression=is_regressor(estimator))
+    warn_user(
+        f"{too_few_rows(session, question)}{notice}; or accept the median: settings=MedianSettings().",
+        once=("median", session.fingerprint, metric.name),
+    )
+
+
+def too_few_rows(session: Session, question: Question) -> str:
+    """Return a sentence if the next stable median will be vacuous, whatever the rows are."""
+    if question.n_subsamples is None:
+        return ""
+
+    def foreseen(state: State) -> float:
+        allowance = state.allowance(question.purpose, at_once=question.at_once)
+        return foreseen_half_width(state, question, allowance)[0]
+
+    if session.ledger.read(foreseen) < _ALL_QUANTILES:
+        return ""
+    units = _units(session.data, question.n_subsamples)
+    return f"{units} are too few: what will be paid for certifies nothing. "
+
+
+def _units(data: HoldoutData, n_subsamples: int | None) -> str:
+    """Say how many independent units there are, and in how many subsamples."""
+    units = f"{data.n_units} {'groups' if data.has_groups else 'rows'}"
+    return units if n_subsamples is None else f"{units} in {n_subsamples} subsamples"
+
+
+def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> None:
+    """Warn, once a process, of an answer that certifies nothing and was not given before."""
+    if not answer.repeated and certifies_nothing(answer):
+        parts = question.n_subsamples
+        warn_user(
+            f"An answer of the holdout certifies nothing. {why_vacuous(session, parts)}",
+            once=("vacuous", session.fingerprint, "metric" if parts is None else "median"),
+        )
+
+
+def certifies_nothing(answer: Answer) -> bool:
+    """Return whether an answer has a value but a vacuous interval."""
+    return answer.answered and answer.certificate is not None and answer.certificate.vacuous
+
+
+def why_vacuous(session: Session, n_subsamples: int | None) -> str:
+    """Return why answers are vacuous, by the holdout's size and the nats revealed.
+
+    Parameters
+    ----------
+    session : Session
+    n_subsamples : int or None
+        Of a stable median; None for a metric with an interval of its own.
+    """
+    data, policy = session.data, session.policy
+    nats = session.ledger.read(lambda state: state.account.nats)
+    if policy.is_described:
+        what = f"with {nats:.3g} nats revealed"
+        fewer = "fewer surprises, as guesses that hold cost next to nothing"
+    else:
+        what, fewer = "for what privacy can certify", "fewer expected_questions, which means less noise"
+    if n_subsamples is not None:
+        fewer += "; or a metric with an interval of its own"
+    more = "a larger holdout"
+    if policy.route == "description_length" and data.units is None:
+        more = f"top_up, or {more}"
+    return (
+        "The interval is everything that the metric can be, because independent records are too few: "
+        f"{_units(data, n_subsamples)}, {what}. What helps: more rows ({more}; plan_holdout says how many), "
+        f"or {fewer}."
+    )
+
+
+def is_median_chosen(metric: Metric) -> bool:
+    """Return whether ``kind="general"`` was chosen for a metric with its own interval."""
+    return metric.chosen_general and metric.is_scorer_with_interval
+
+
+def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *, regression: bool) -> str:
+    """Return a text: the median of a metric is another quantity, and these metrics have an interval.
+
+    Parameters
+    ----------
+    metric : Metric
+    settings : MedianSettings
+    data : HoldoutData
+    regression : bool
+        Whether the model is a regressor, however few values y has.
+    """
+    name, units = metric.name, "groups" if data.has_groups else "records"
+    size = data.subsample_size(settings.subsamples(data), stratify=settings.stratify)
+    why = "has no interval of its own on this holdout"
+    if metric.has_interval_of_all_rows:
+        why = "has no interval of its own here (the winner's has, of rows that count alike: ask='winner')"
+    return (
+        f"{name} {why}. Its answers are the median of {name} over random subsamples of {size} {units}, which "
+        f"is another quantity than {name} on all rows and can be far from it. Use "
+        f"{_with_interval(metric, data, regression)}"
+    )
+
+
+def _with_interval(metric: Metric, data: HoldoutData, regression: bool) -> str:
+    of_class = _OF_ONE_CLASS.search(metric.name) if metric.string is None else None
+    if of_class is not None and not data.has_groups and data.weight is None:
+        label = _POS_LABEL.search(metric.name)
+        written = "" if label is None else f", pos_label={_quoted(label[1])}"
+        return f"Metric({of_class[1]!r}{written}), which is a scorer, too, and has an interval"
+    if metric.is_scorer_with_interval and metric.range is None:
+        return f"a metric with an interval, here {_here(metric.string)}"
+    if regression or data.classes is None:
+        return f"a metric with an interval, such as {_here('neg_mean_absolute_error')}"
+    names = ["roc_auc"] if len(data.classes) == 2 else []
+    served = [repr(n) for n in (*names, "balanced_accuracy", "accuracy") if data.has_interval(Metric(n))]
+    return f"a metric with an interval, such as {', '.join(served)}"
+
+
+_OF_ONE_CLASS = re.compile(r"^make_scorer\((f1|jaccard|precision|recall)_score\b(?!.*average)")
+_POS_LABEL = re.compile(r"pos_label=([^,)]+)")
+
+
+def _quoted(label: str) -> str:
+    """Return a label as it is written: a scorer's text does not quote words."""
+    is_number = label.removeprefix("-").replace(".", "", 1).isdigit()
+    return label if is_number or label in ("True", "False") else repr(label.strip("'\""))
+
+
+def _here(name: str | None) -> str:
+    """Return a metric with a range, and where it is written: a search of scikit-learn takes none."""
+    return f"Metric({name!r}, range=(low, 0)), as the scoring of a Holdout or of ReusableHoldoutCV"
