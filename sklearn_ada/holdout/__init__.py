@@ -7,6 +7,8 @@ Where to go, from the top down:
   is found again.
 - `asking` takes a question to its answer. The ledger's records so far decide whether it is admitted; the
   model predicts the holdout's rows; what came of it is recorded and paid for, and only then returned.
+- `confirming` finds what is on record of a question, and confirms that it is the same. `advice` warns of
+  answers that are worth less than they look.
 - `rounds` asks many questions at once, `choice` chooses among models, `publishing` releases final values.
 - `changes` is about rows that are shuffled, appended, dropped or relabelled under one ledger.
 - `finding` says which ledger is that of some rows.

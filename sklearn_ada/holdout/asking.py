@@ -205,8 +205,9 @@ class Recording:
             kind, nats = SealedRecord, state.account.nats + state.account.price(event)
             sealed = self.session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None
             # Published next it would take nothing more, at the value that the guess suggests.
-            published = final_half_width(state, statistic, allowance.purse or state.purse, nats)
-            about |= {"sealed": sealed, "population": question.exact.target, "published": published}
+            half_width = final_half_width(state, statistic, allowance.purse or state.purse, nats)
+            about |= {"sealed": sealed, "population": question.exact.target}
+            about["half_width_if_published"] = half_width
         record = kind.of(state, event, allowance, question.private_release({}), **about, **framed.entry)
         canonical_json(record.to_dict())
         return record

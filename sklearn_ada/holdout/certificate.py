@@ -204,32 +204,32 @@ def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
             f"counts {_CLASS_COUNTS[holdout['class_mix']]}",
         ),
         ("Tolerance", "none" if holdout["tolerance"] is None else f"half-width {holdout['tolerance']:g}"),
-        ("Asked by", ", ".join(_who(name, times) for name, times in asked["asked by"].items()) or "nobody"),
+        ("Asked by", ", ".join(_asker(name, times) for name, times in asked["asked by"].items()) or "nobody"),
         ("State", "closed: nothing new is answered" if revealed["closed"] else "open"),
         ("Exported", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_versions()}"),
     ]
     finals = set(published)
     without = dict.fromkeys(each["reason"] for each in shown if each["value"] is None)
     reasons = {reason: letters(number) for number, reason in enumerate(without)}
-    lines = "".join(_line(each, targets, reasons, finals) for each in shown)
-    head = "".join(f"<th>{name}</th>" for name in _HEAD)
+    lines = "".join(_row(each, targets, reasons, finals) for each in shown)
+    head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Certificate of holdout {_e(holdout["fingerprint"][:12])}</title>
+<title>Certificate of holdout {_escaped(holdout["fingerprint"][:12])}</title>
 <style>{_STYLE}</style></head><body>
 <h1>Certificate of a reusable holdout</h1>
-<p class="statement">{_e(certificate["statement"])}</p>
-<dl>{"".join(f"<dt>{name}</dt><dd>{_e(text)}</dd>" for name, text in facts)}</dl>
+<p class="statement">{_escaped(certificate["statement"])}</p>
+<dl>{"".join(f"<dt>{name}</dt><dd>{_escaped(text)}</dd>" for name, text in facts)}</dl>
 <h2>What was asked and answered</h2>{cut}
 <div class="wide" tabindex="0" role="region" aria-label="Answers">
 <table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>
-{_listed("Why there is no value", without, "ol", ' type="a"')}
-{_listed("Targets: what the values are scores of", certificate["targets"], "ol")}
-{_listed("Theorems", certificate["theorems"], "ul")}
-{_listed("Assumptions, which nobody can check from the holdout alone", certificate["assumptions"], "ul")}
+{_list("Why there is no value", without, "ol", ' type="a"')}
+{_list("Targets: what the values are scores of", certificate["targets"], "ol")}
+{_list("Theorems", certificate["theorems"], "ul")}
+{_list("Assumptions, which nobody can check from the holdout alone", certificate["assumptions"], "ul")}
 <h2>Verify it</h2>
-<p>Head of the ledger: <code>{_e(certificate["head"])}</code></p>
+<p>Head of the ledger: <code>{_escaped(certificate["head"])}</code></p>
 <p>With the ledger, and this certificate exported as JSON, all of it is computed again from the records by
 <code>python -m sklearn_ada ledger verify FILE --certificate certificate.json</code></p>
 </body></html>"""
@@ -247,10 +247,10 @@ def _versions() -> str:
     return ", ".join([f"Python {platform.python_version()}", *found])
 
 
-_HEAD = ("#", "Model", "Metric", "Guess", "Value", "Interval", "Verdict", "Nats", "Target", "By")
+_COLUMNS = ("#", "Model", "Metric", "Guess", "Value", "Interval", "Verdict", "Nats", "Target", "By")
 
 
-def _line(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str], finals: set[int]) -> str:
+def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str], finals: set[int]) -> str:
     low, high = each["interval"]
     value, ends = each["value"], f"[{number(low, '-∞')}, {number(high, '∞')}]"
     if value is None:
@@ -263,19 +263,19 @@ def _line(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str]
     asker = " ".join(filter(None, (each["who"], each["label"])))
     came = number(value), ends, verdict, f"{each['nats']:.3g}", targets.get(each["target"], ""), asker
     kind = ' class="apart"' if value is None or each["vacuous"] else ' class="published"' if is_final else ""
-    return f"<tr{kind}>" + "".join(f"<td>{_e(cell)}</td>" for cell in (*asked, *came)) + "</tr>"
+    return f"<tr{kind}>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in (*asked, *came)) + "</tr>"
 
 
-def _listed(title: str, texts: Iterable[str], tag: str, kind: str = "") -> str:
-    items = "".join(f"<li>{_e(text)}</li>" for text in texts)
+def _list(title: str, texts: Iterable[str], tag: str, kind: str = "") -> str:
+    items = "".join(f"<li>{_escaped(text)}</li>" for text in texts)
     return f"<h2>{title}</h2><{tag}{kind}>{items}</{tag}>" if items else ""
 
 
-def _who(name: str, times: int) -> str:
+def _asker(name: str, times: int) -> str:
     return f"{'no name given' if name == '?' else name} ({times:,})"
 
 
-def _e(text: object) -> str:
+def _escaped(text: object) -> str:
     return html.escape(printable(str(text)))
 
 
@@ -339,15 +339,15 @@ def verify_certificate(ledger: Ledger[State], text: str) -> Verified:
     LedgerDamagedError
         If the ledger is older than the certificate, or its records contradict each other.
     """
-    given = _read(text)
+    given = _parsed(text)
     ledger.check_head(given["head"])
     prefix = prefix_of(ledger, given["head"])
-    found = _recomputed(prefix)
+    found = _recompute_intervals(prefix)
     _compare(given, json.loads(json.dumps(certificate_of(prefix))), "")
     return found
 
 
-def _read(text: str) -> dict[str, Any]:
+def _parsed(text: str) -> dict[str, Any]:
     with contextlib.suppress(ValueError, TypeError, KeyError):
         given: dict[str, Any] = json.loads(text, object_pairs_hook=_without_repetition)
         if given["format"] == FORMAT and isinstance(given["head"], str):
@@ -390,14 +390,14 @@ def _compare(given: Any, made: Any, where: str) -> None:
     )
 
 
-def _recomputed(prefix: Prefix) -> Verified:
+def _recompute_intervals(prefix: Prefix) -> Verified:
     """Compute all intervals again; raise LedgerDamagedError for a record that says another one."""
     count, compared, state = 0, Counter[str](), State(prefix.ledger.genesis)
     for record in prefix.records[1:]:
         read = read_record(record.body)
         if isinstance(read, ValueRecord) and not math.isnan(read.outcome.value):
             try:
-                _check_interval(record.seq, _interval(prefix, state, read), read.outcome.interval)
+                _check_interval(record.seq, _interval_of(prefix, state, read), read.outcome.interval)
                 count += 1
             except _NotRecomputedError as missing:
                 compared[str(missing)] += 1
@@ -414,16 +414,16 @@ def _check_interval(seq: int, found: Ends, recorded: Ends) -> None:
         )
 
 
-def _interval(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
+def _interval_of(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     """Return the interval of an answer as its record should say it; ``state`` is that before the record."""
     if prefix.genesis.policy.is_private:
         raise _NotRecomputedError("no ledger holds noise, by privacy")
     if isinstance(read, UnsealedRecord):
-        return _of_unsealed(prefix, state, read)
+        return _interval_of_unsealed(prefix, state, read)
     assert isinstance(read, AnswerRecord)
-    ln_delta = _ln_delta(state, read)
+    ln_delta = _ln_delta_of(state, read)
     if not isinstance(read, SealedRecord):
-        return _of_coded(prefix, state, read, ln_delta)
+        return _interval_of_exact(prefix, state, read, ln_delta)
     statistic = LossCount.described(read.mechanism)
     ends = statistic.cells.counts(symbols_of(read.event)[0].value)
     interval = statistic.fixed_interval(*ends, ln_delta)
@@ -433,14 +433,14 @@ def _interval(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     return intersection(interval, [statistic.transcript_interval(*ends, state.policy.ln_transcript, nats)])
 
 
-def _of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
+def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
     """Return the interval of a value that was released later: the intersection of all its intervals."""
     before, ln_delta = read_answer(prefix.records[read.number]), read.ln_delta
     if read.is_final:
         ln_delta = state.ln_of_stake(read.stake or 0.0, state.account.nats)
         _check_ln_delta(ln_delta, read.ln_delta)
     if not isinstance(read.event, CountRelease):
-        return intersection(_of_coded(prefix, state, before, ln_delta), [before.outcome.interval])
+        return intersection(_interval_of_exact(prefix, state, before, ln_delta), [before.outcome.interval])
     (symbol,) = symbols_of(read.event)
     point = int(symbol.value)
     statistic = LossCount.described(before.mechanism)
@@ -453,7 +453,7 @@ _MECHANISMS = ("check", "certify", "median ", "gaussian ", "thresholdout ", "lad
 """How the names of mechanisms in records begin."""
 
 
-def _of_coded(prefix: Prefix, state: State, read: ValueRecord, ln_delta: float) -> Ends:
+def _interval_of_exact(prefix: Prefix, state: State, read: ValueRecord, ln_delta: float) -> Ends:
     """Return the interval of an answer without noise, from the number of rows."""
     mechanism, name = read.mechanism, read.mechanism["name"]
     if not name.startswith(_MECHANISMS):
@@ -484,7 +484,7 @@ def _of_coded(prefix: Prefix, state: State, read: ValueRecord, ln_delta: float) 
     return question.read(read.event, Allowance(ln_delta, 0.0), {}).interval
 
 
-def _ln_delta(state: State, read: AnswerRecord) -> float:
+def _ln_delta_of(state: State, read: AnswerRecord) -> float:
     """Return ln delta of a question, from the records before it."""
     if read.declared:
         return read.ln_delta  # that of its declaration, where this is larger

@@ -81,15 +81,12 @@ from sklearn_ada.data.labels import stack_rows
 from sklearn_ada.digest.rows import is_leak
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.holdout.records import (
-    MEAN_WEIGHT_KEY,
+    Key,
     LabelsRecord,
     MeanWeightRecord,
     OverlapRecord,
     RowsRecord,
     TopUpRecord,
-    overlap_key,
-    rows_key,
-    top_up_key,
 )
 from sklearn_ada.holdout.session import Session, with_bare_errors
 from sklearn_ada.holdout.state import State
@@ -133,17 +130,17 @@ def as_edition(session: Session, missing: str) -> Session:
     """
     data, secret, ledger = session.data, session.secret, session.ledger
     table, fingerprint = data.table(secret), data.fingerprint(secret, "ids")
-    if ledger.find(rows_key(0)) is None:
+    if ledger.find(Key.rows(0)) is None:
         if fingerprint != session.genesis.fingerprint:
             raise LedgerMismatchError(
-                f"The ledger {_name(session)!r} was begun by a process that ended before its rows were "
-                "recorded, with other rows than these. Open it with the rows that it was begun with."
+                f"The ledger {_ledger_name(session)!r} was begun by a process that ended before its rows "
+                "were recorded, with other rows than these. Open it with the rows that it was begun with."
             )
         _check_units(session)
         change, stamp = CHANGES["begun"], session.asker.stamp()
         rows = {"rows": len(table), "fingerprint": fingerprint, **stamp}
         event = change.event(are_others=False, labellings=1)
-        session.charge(rows_key(0), lambda state: RowsRecord.of(state, event, change, table, **rows))
+        session.charge(Key.rows(0), lambda state: RowsRecord.of(state, event, change, table, **rows))
     while True:
         now, edition = session.ledger.read(lambda state: (state.fingerprint, state.top_ups))
         if now == fingerprint:
@@ -163,7 +160,7 @@ def as_edition(session: Session, missing: str) -> Session:
 def editions_of(ledger: Ledger[State]) -> list[Table]:
     """Return the rows of each edition of a holdout, oldest first; none if its rows were not recorded yet."""
     editions: list[Table] = []
-    while found := ledger.find(rows_key(len(editions))):
+    while found := ledger.find(Key.rows(len(editions))):
         record = RowsRecord.from_dict(found.body)
         before = editions[-1] if editions else record.table[:0]
         editions.append(record.change.after(record.table, before))
@@ -196,22 +193,22 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
         table_of_it = whole if change.labels_differ else rows
         about = {"change": change, "rows": len(whole), "fingerprint": fingerprint, **stamp}
         made = functools.partial(RowsRecord.of, event=event, table=table_of_it, **about)
-        record = session.charge(rows_key(number), made)
+        record = session.charge(Key.rows(number), made)
         if RowsRecord.from_dict(record.body).fingerprint != fingerprint:
             return  # somebody else was first, with other rows: compare again
         editions.append(whole)
         if others or change.labels_differ:
             warn_user(
-                f"Rows of the holdout of the ledger {_name(session)!r} have other labels than before. This "
-                "is recorded, costs 5 nats or a little more, and every later certificate assumes that labels "
-                "were corrected without looking at predictions. If these are wrong, open it again with the "
-                "right ones; if they are another target, give that a ledger of its own."
+                f"Rows of the holdout of the ledger {_ledger_name(session)!r} have other labels than before. "
+                "This is recorded, costs 5 nats or a little more, and every later certificate assumes that "
+                "labels were corrected without looking at predictions. If these are wrong, open it again with "
+                "the right ones; if they are another target, give that a ledger of its own."
             )
 
 
 def _check_changes(session: Session, changes: Changes, before: int, missing: str, was_there: bool) -> None:
     """Raise unless the rows may be changed so; ``was_there``: to ids of an earlier edition."""
-    data, policy, name = session.data, session.policy, _name(session)
+    data, policy, name = session.data, session.policy, _ledger_name(session)
     lost, new = len(changes.missing), len(changes.added)
     if (lost or new) and not was_there and within_cross_validation():
         what = f"{lost} of the {before} rows are missing, and {new} are new"
@@ -260,8 +257,8 @@ def _check_units(session: Session) -> None:
     """Raise if the rows are the same, but their weights or groups are not."""
     if session.genesis.units != session.data.describe_units(session.secret).get("units"):
         raise LedgerMismatchError(
-            f"The holdout of the ledger {_name(session)!r} was begun with other weights or groups, which are "
-            f"fixed before the first question. Open it with those: {SECOND_BUDGET}."
+            f"The holdout of the ledger {_ledger_name(session)!r} was begun with other weights or groups, "
+            f"which are fixed before the first question. Open it with those: {SECOND_BUDGET}."
         )
 
 
@@ -276,7 +273,7 @@ def _are_others(added: Table, editions: list[Table]) -> bool:
     return bool(np.any(np.isin(added["id"], before["id"]) & ~np.isin(added, before)))
 
 
-def _name(session: Session) -> str:
+def _ledger_name(session: Session) -> str:
     return str(getattr(session.ledger, "name", session.ledger))
 
 
@@ -369,7 +366,7 @@ def with_top_up(session: Session) -> Session:
             raise BudgetExhaustedError("The holdout was closed: it takes no more rows.")
         return TopUpRecord.of(state, rows=len(data), fingerprint=fingerprint, **stamp)
 
-    recorded = TopUpRecord.from_dict(session.charge(top_up_key(data.top_ups), decide).body)
+    recorded = TopUpRecord.from_dict(session.charge(Key.top_up(data.top_ups), decide).body)
     if recorded.fingerprint != fingerprint:
         paid = ""
         if recorded.rows == len(data):  # else their number alone tells that they are others
@@ -404,7 +401,7 @@ def overlaps(session: Session, hashes: NDArray[np.uint64]) -> bool:
     if session.genesis.identity != "content":  # the features of its rows may change: then they are asked anew
         compared.update(hmac.digest(session.secret, own.tobytes(), "sha256"))
     # By order: whether X is the holdout depends on it, and what is free must have been released before.
-    key = overlap_key(session.data.first_like, compared.hexdigest())
+    key = Key.overlap(session.data.first_like, compared.hexdigest())
     stamp = session.asker.stamp()
 
     def refuse_if_closed(state: State) -> None:
@@ -458,7 +455,7 @@ def release_mean_weight(session: Session) -> None:
     def look_and_charge() -> None:
         # Expected is a mean at a third to two thirds of the bound, in steps of five percent.
         event = CodedRelease((Symbol("count", units.bucket, 10.0),))
-        session.charge(MEAN_WEIGHT_KEY, lambda state: MeanWeightRecord.priced(state, event, **stamp))
+        session.charge(Key.MEAN_WEIGHT, lambda state: MeanWeightRecord.priced(state, event, **stamp))
 
     with_bare_errors(look_and_charge)
 

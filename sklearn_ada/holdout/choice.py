@@ -97,7 +97,7 @@ def _look_and_charge(
 ) -> Record:
     """Look at the holdout with every model and return the record of the choice (`Proposal.charge`)."""
     session, count = proposal.session, len(subjects)
-    secret, stamp, value = session.secret, session.asker.stamp(), functools.partial(_value, metric)
+    secret, stamp, value = session.secret, session.asker.stamp(), functools.partial(_value_of, metric)
     with held_interrupts() as interrupts:
         looks = [
             look(value, subject, session.data, interrupts, stream="index", scale=1.0) for subject in subjects
@@ -113,7 +113,7 @@ def _look_and_charge(
 
         def decide(version: str, kept: str, state: State) -> SelectionRecord:
             admitted = _choice_or_refuse(session, choice, count, state)
-            event = _chosen(values, metric, admitted, Draw(secret, version), interrupted=interrupts.raised)
+            event = _event_of(values, metric, admitted, Draw(secret, version), interrupted=interrupts.raised)
             release = None if choice is None else choice.release(event)
             given = any(subject.is_given for subject in subjects)
             about = {"metric": metric.describe(), "models": count, "outputs": kept, "given_rows": given}
@@ -125,7 +125,7 @@ def _look_and_charge(
     return record
 
 
-def _value(metric: Metric, subject: Subject, data: HoldoutData) -> Observation:
+def _value_of(metric: Metric, subject: Subject, data: HoldoutData) -> Observation:
     """Return the value of one model, and its outputs."""
     model = subject.copy()
     if not data.has_interval(metric):
@@ -138,7 +138,7 @@ def _value(metric: Metric, subject: Subject, data: HoldoutData) -> Observation:
     return observed(metric, value, outputs, value)
 
 
-def _chosen(
+def _event_of(
     values: list[float | None], metric: Metric, choice: PrivateChoice | None, draw: Draw, *, interrupted: bool
 ) -> Event:
     """Return the event of the choice; a model that failed (None) counts as the worst.

@@ -33,7 +33,7 @@ from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import labels_digest
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError, LedgerUnavailableError
 from sklearn_ada.holdout.changes import FOLD_OF_ITS_OWN, editions_of, within_cross_validation
-from sklearn_ada.holdout.records import CLOSE_KEY, CloseRecord, LabelsRecord
+from sklearn_ada.holdout.records import CloseRecord, Key, LabelsRecord
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger
@@ -118,7 +118,7 @@ def leave_other(place: Place) -> None:
         return CloseRecord(**Asker().stamp()).to_dict()
 
     if place.left is not None:
-        open_ledger_to_write(place.left, State).charge(CLOSE_KEY, decide)
+        open_ledger_to_write(place.left, State).charge(Key.CLOSE, decide)
 
 
 def _place_by_ids(
@@ -139,7 +139,7 @@ def _place_by_ids(
         untouched, closed = ledger.read(lambda state: (state.is_untouched, state.closed))
     if within_cross_validation():
         return Place(own if here == own and not (untouched and closed) else of_fold)
-    shared = _sharing([one for one in ledgers_of_kind(given, _ROWS) if one != here], ids)
+    shared = _ledgers_sharing([one for one in ledgers_of_kind(given, _ROWS) if one != here], ids)
     # But an untouched one is left for the first one of these rows, as soon as missing="ignore" says that
     # they are the same, or the first one knows them already.
     is_left = untouched and (closed or missing == "ignore" or any(one.missing == 0 for one in shared))
@@ -179,7 +179,7 @@ def _place_by_ids(
     return Place(own)
 
 
-class _Sharing(NamedTuple):
+class _SharingLedger(NamedTuple):
     """A ledger with some of these rows: how many of an edition are present, and how many missing."""
 
     address: str
@@ -187,7 +187,7 @@ class _Sharing(NamedTuple):
     missing: int
 
 
-def _sharing(addresses: list[str], ids: Ids) -> list[_Sharing]:
+def _ledgers_sharing(addresses: list[str], ids: Ids) -> list[_SharingLedger]:
     """Return the ledgers that have rows of these ids, each by its nearest edition."""
     found = []
     for address in addresses:
@@ -199,7 +199,7 @@ def _sharing(addresses: list[str], ids: Ids) -> list[_Sharing]:
         counts = [(int(np.isin(rows["id"], mine).sum()), len(rows)) for rows in editions]
         if any(present for present, _ in counts):
             present, size = max(counts, key=lambda count: (count[0] == count[1], count[0]))
-            found.append(_Sharing(address, present, size - present))
+            found.append(_SharingLedger(address, present, size - present))
     return found
 
 
@@ -209,7 +209,7 @@ def check_not_of_others(own: Ledger[State], ids: Ids) -> None:
         addresses = ledgers_of_kind(given, _ROWS)
         others = [one for one in addresses if open_existing_ledger(one, State).genesis != own.genesis]
         if len(others) < len(addresses):  # else it is none of this session's
-            _check_alone(1 + len(_sharing(others, ids)))
+            _check_alone(1 + len(_ledgers_sharing(others, ids)))
 
 
 def _check_alone(ledgers: int) -> None:
@@ -256,7 +256,7 @@ def check_sides(session: Session, ids: Ids) -> None:
 
 def held_before(address: Address, ids: Ids) -> NDArray[np.bool_]:
     """Return which of these hashed ids are, or were, of a ledger's holdout."""
-    found = _begun(address)
+    found = _begun_with_rows(address)
     if found is None:
         return np.zeros(len(ids), dtype=bool)
     ledger, editions = found
@@ -294,7 +294,7 @@ def check_unchanged(
     of_fold = is_path and within_cross_validation()
     if of_share and not of_fold:
         return
-    found = _begun(address)
+    found = _begun_with_rows(address)
     if found is None:
         return
     ledger, editions = found
@@ -318,7 +318,7 @@ def check_unchanged(
     _check_crossed(editions, train, secret)
 
 
-def _begun(address: Address) -> tuple[Ledger[State], list[Table]] | None:
+def _begun_with_rows(address: Address) -> tuple[Ledger[State], list[Table]] | None:
     """Return a ledger with the editions of its holdout; None if it will be begun, or its rows recorded."""
     try:
         ledger = open_existing_ledger(address, State)

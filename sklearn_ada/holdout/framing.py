@@ -26,7 +26,7 @@ from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.changes import check_not_held_out
-from sklearn_ada.holdout.records import final_key
+from sklearn_ada.holdout.records import Key
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Difference, Metric, undefined_metric
@@ -141,7 +141,7 @@ class Framed:
         # guess is fixed but for noise if its rows are.
         digits = 3 if rows and not is_private else 9
         key = question_key(subject, question.purpose, described, rows, mechanism, digits)
-        final = final_key(key)
+        final = Key.final(key)
         keys: tuple[str, ...] = (final,) if asked.publish and question.statistic is None else (key, final)
         if recorded_as is not None:
             keys = (recorded_as,)
@@ -157,7 +157,7 @@ def frame(session: Session, asked: Ask, question: Question) -> Framed:
 
 def plan_question(session: Session, asked: Ask) -> Question:
     """Return the question, or raise before anything is looked at or charged (see `Holdout.check`)."""
-    question = _planned(session, asked)
+    question = _plan(session, asked)
     if session.policy.is_described or question.private_release({}) is not None:
         return question
     raise bad_parameter(
@@ -168,7 +168,7 @@ def plan_question(session: Session, asked: Ask) -> Question:
     )  # fmt: skip
 
 
-def _planned(session: Session, asked: Ask) -> Question:
+def _plan(session: Session, asked: Ask) -> Question:
     data, policy, subject, settings = session.data, session.policy, asked.subject, asked.settings
     owner = subject.owner
     check_option(asked.purpose, "purpose", "a question", PURPOSES)
@@ -180,7 +180,7 @@ def _planned(session: Session, asked: Ask) -> Question:
     if subject.is_given:
         check_predictions(asked.metric, owner)
     asked.metric.check_estimator(subject.estimator)
-    metric = asked.metric if settings is not None else _tuned(session, asked)
+    metric = asked.metric if settings is not None else _tuned_metric(session, asked)
     guess = as_guess(asked.guess, metric, owner)
     if settings is None and not metric.has_interval:
         median = MedianSettings()
@@ -353,7 +353,7 @@ def _without_interval(name: str, why: str, owner: str) -> ValueError:
     return bad_parameter("scoring", owner, expected, name, f"It {why}. {HOW_A_MEDIAN}")
 
 
-def _tuned(session: Session, asked: Ask) -> Metric:
+def _tuned_metric(session: Session, asked: Ask) -> Metric:
     """Return the metric as it is certified: with a range, and tuned for an interval of all rows.
 
     Validation rows suggest and tune, where they are usable at all.

@@ -34,17 +34,14 @@ from sklearn_ada.holdout.asking import answer_to, put_question, refuse
 from sklearn_ada.holdout.confirming import first_version
 from sklearn_ada.holdout.framing import Ask, Framed, in_form
 from sklearn_ada.holdout.records import (
-    CLOSE_KEY,
     CloseRecord,
+    Key,
     RefusalRecord,
     SealedRecord,
     UnsealedRecord,
     ValueRecord,
-    final_key,
-    has_final_key,
     read_answer,
     read_record,
-    unsealed_key,
 )
 from sklearn_ada.holdout.session import Session, as_closed, with_bare_errors
 from sklearn_ada.holdout.state import RefusedError, State
@@ -85,7 +82,7 @@ def unseal(
     else:
         several = isinstance(answers, Iterable) and not isinstance(answers, str | bytes)
         given: list[Any] = list(answers) if several else [answers]  # type: ignore[arg-type]
-        sealed = [Sealed(ledger, number) for number in [_number(ledger, answer) for answer in given]]
+        sealed = [Sealed(ledger, number) for number in [_number_of(ledger, answer) for answer in given]]
     fresh = [each for each in sealed if each.released is None]
     if fresh and public is not None and private is None:
         raise bad_parameter(
@@ -100,13 +97,13 @@ def unseal(
             "is asked of this holdout later pays, by wider intervals; what is sealed still does not. Once "
             "the holdout is closed it costs nobody anything: Holdout.close()."
         )
-    records = [_unsealed(each, asker, private) for each in sealed]
+    records = [_release(each, asker, private) for each in sealed]
     return [UnsealedRecord.from_dict(record.body).answer(record, genesis) for record in records]
 
 
 def close(ledger: Ledger[State], asker: Asker) -> None:
     """Record that nothing new is answered any more. See `Holdout.close`."""
-    ledger.charge(CLOSE_KEY, lambda state: CloseRecord(**asker.stamp()).to_dict())
+    ledger.charge(Key.CLOSE, lambda state: CloseRecord(**asker.stamp()).to_dict())
 
 
 def publish(session: Session, asked: Ask, question: Question, number: int | None = None) -> Answer:
@@ -131,7 +128,7 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
     looked: list[Any] = []
     try:
         answer = answer_to(session, framed, looked)
-        is_final = framed.question.statistic is None and (earlier is None or has_final_key(earlier))
+        is_final = framed.question.statistic is None and (earlier is None or Key.is_final(earlier))
         if is_final or not answer.answered:
             return answer
         return _release_final(session, framed.question, answer.index, looked)
@@ -169,11 +166,11 @@ def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
     """Warn, before the charge, if another value was published and took most of the purse."""
     keeps_interval = earlier is not None and (  # an exact one keeps the interval that it has
         not isinstance(read_record(earlier.body), SealedRecord)
-        or session.ledger.find(final_key(earlier.seq)) is not None
+        or session.ledger.find(Key.final(earlier.seq)) is not None
     )
     if keeps_interval or not session.ledger.read(_has_published):
         return
-    first = next((record.seq for record in session.ledger.records() if has_final_key(record)), None)
+    first = next((record.seq for record in session.ledger.records() if Key.is_final(record)), None)
     where = "" if first is None else f" (record {first})"
     warn_user(
         f"A final value was published before{where}, with most of the weights of this holdout. "
@@ -193,7 +190,7 @@ def _release_final(session: Session, question: Question, number: int, looked: li
     record = session.ledger.record(number)
     assert record is not None
     try:
-        final = with_bare_errors(lambda: _final(session, question, record, looked))
+        final = with_bare_errors(lambda: _record_final(session, question, record, looked))
     except RefusedError as refused:
         before, stamp = read_answer(record), session.asker.stamp()
         entry = {name: getattr(before, name) for name in ("metric", "mechanism", "guess", "model")}
@@ -201,7 +198,7 @@ def _release_final(session: Session, question: Question, number: int, looked: li
     return UnsealedRecord.from_dict(final.body).answer(final, session.genesis)
 
 
-def _final(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
+def _record_final(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
     """Return the record of the final answer about what a record answered; ``looked`` is what a look gave."""
     number, stamp, before = record.seq, session.asker.stamp(), read_answer(record)
     sealed = Sealed(session.ledger, number) if isinstance(before, SealedRecord) else None
@@ -229,7 +226,7 @@ def _final(session: Session, question: Question, record: Record, looked: list[An
         event = CodedRelease((Symbol("index", 0, 1.0),))
         return UnsealedRecord.of(state, before, event, allowance, number=number, outcome=outcome, **stamp)
 
-    return session.charge(final_key(number), decide)
+    return session.charge(Key.final(number), decide)
 
 
 class Sealed:
@@ -261,7 +258,7 @@ class Sealed:
     @property
     def released(self) -> int | None:
         """The point as it was released, by itself or as a final; None if it was not."""
-        for key in (unsealed_key(self.number), final_key(self.number)):
+        for key in (Key.unsealed(self.number), Key.final(self.number)):
             record = self.ledger.find(key)
             if record is not None:
                 return int(symbols_of(UnsealedRecord.from_dict(record.body).event)[0].value)
@@ -311,18 +308,18 @@ class Sealed:
         return UnsealedRecord.of(state, self.read, event, final, **made)
 
 
-def _unsealed(sealed: Sealed, asker: Asker, private: Any) -> Record:
+def _release(sealed: Sealed, asker: Asker, private: Any) -> Record:
     """Return the record that releases a sealed value, by itself or as a final."""
 
     def open_and_charge() -> Record:
         point, stamp, is_released = sealed.point(private), asker.stamp(), sealed.released is not None
         return sealed.ledger.charge(
-            unsealed_key(sealed.number),
+            Key.unsealed(sealed.number),
             lambda state: sealed.record(state, point, stamp, None, is_released=is_released).to_dict(),
         )
 
     # Published, it has the interval of its asking as well: what lies in both was released.
-    return sealed.ledger.find(final_key(sealed.number)) or with_bare_errors(open_and_charge)
+    return sealed.ledger.find(Key.final(sealed.number)) or with_bare_errors(open_and_charge)
 
 
 def _all_sealed(ledger: Ledger[State]) -> list[int]:
@@ -343,7 +340,7 @@ def _all_sealed(ledger: Ledger[State]) -> list[int]:
     return [number for number in numbers if number not in unsealed]
 
 
-def _number(ledger: Ledger[State], answer: Any) -> int:
+def _number_of(ledger: Ledger[State], answer: Any) -> int:
     """Return the number of the record that an answer is sealed in; ValueError if there is none."""
     wrong = functools.partial(bad_parameter, "answers", _OWNER, _EXPECTED)
     if isinstance(answer, bool) or not isinstance(answer, Answer | Integral):

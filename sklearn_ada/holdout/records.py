@@ -18,7 +18,6 @@ reveals nothing and costs nothing: the log has it all already.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import operator
@@ -60,61 +59,33 @@ def read_answer(record: Record) -> AnswerRecord:
     return read
 
 
-# The keys by which records are found again, which are on disk; versions of a question: `confirming`.
+class Key:
+    """The keys by which records are found again, as they are on disk (of questions: `confirming`)."""
 
-CLOSE_KEY = "close"
-MEAN_WEIGHT_KEY = "mean weight"
-_FINAL = "final "
+    CLOSE = "close"
+    MEAN_WEIGHT = "mean weight"
+    checkpoint = "checkpoint {}".format
+    """Of the checkpoint after the record of this number."""
+    family = "family {}".format
+    """Of declared models, by their digest."""
+    overlap = "overlap rows {} {}".format
+    """Of training rows that are compared: by the edition of the holdout's rows, and their own digest."""
+    round = "round {}".format
+    round_close = "close round {}".format
+    """Of the records that open and close a round, by its name."""
+    rows = "rows {}".format
+    """Of the rows of an edition, by its number."""
+    top_up = "top up {}".format
+    """Of rows that are added without ids, by how often that was done."""
+    final = "final {}".format
+    """Of what is published: of a question, by its key, or of a record, by its number."""
+    unsealed = "unsealed {}".format
+    """Of the value of a sealed record that is released by itself, by the record's number."""
 
-
-def final_key(of: str | int) -> str:
-    """Return the key of what is published: of a question, by its key, or of a record, by its number."""
-    return f"{_FINAL}{of}"
-
-
-def has_final_key(record: Record) -> bool:
-    """Return whether a record is of something that was published."""
-    return str(record.key).startswith(_FINAL)
-
-
-def unsealed_key(number: int) -> str:
-    """Return the key under which the value of a sealed record is released."""
-    return f"unsealed {number}"
-
-
-def round_key(name: str) -> str:
-    """Return the key of the record that opens a round."""
-    return f"round {name}"
-
-
-def round_close_key(name: str) -> str:
-    """Return the key of the record that closes a round."""
-    return f"close round {name}"
-
-
-def family_key(members: Sequence[str]) -> str:
-    """Return the key of declared models."""
-    return f"family {hashlib.sha256(' '.join(members).encode()).hexdigest()}"
-
-
-def rows_key(edition: int) -> str:
-    """Return the key of the rows of an edition."""
-    return f"rows {edition}"
-
-
-def top_up_key(number: int) -> str:
-    """Return the key of the rows that were added after so many changes."""
-    return f"top up {number}"
-
-
-def overlap_key(edition: int, digest: str) -> str:
-    """Return the key of a comparison of training rows with those of an edition."""
-    return f"overlap rows {edition} {digest}"
-
-
-def checkpoint_key(number: int) -> str:
-    """Return the key of the checkpoint after a record."""
-    return f"checkpoint {number}"
+    @classmethod
+    def is_final(cls, record: Record) -> bool:
+        """Return whether a record is of something that was published."""
+        return str(record.key).startswith(cls.final(""))
 
 
 @dataclass(frozen=True)
@@ -316,7 +287,7 @@ class ValueRecord(MechanismRecord):
         What it rests on because of changes of the rows.
     model : str or None, default=None
         Name of the model's class.
-    published : float or None, default=None
+    half_width_if_published : float or None, default=None
         Of a sealed value: about the half-width that it would have if it were published now.
     """
 
@@ -333,7 +304,7 @@ class ValueRecord(MechanismRecord):
     unconfirmed: bool = False
     assumed: Sequence[str] = field(default=(), metadata=on_disk(write=list))
     model: str | None = None
-    published: float | None = None
+    half_width_if_published: float | None = field(default=None, metadata=on_disk("published"))
 
     def columns(self) -> dict[str, Any]:
         """Return what came of it."""
@@ -342,7 +313,7 @@ class ValueRecord(MechanismRecord):
             "answer": finite_or_none(outcome.value), "low": finite_or_none(low), "high": finite_or_none(high),
             "verdict": outcome.verdict, "target": outcome.target, "reason": outcome.reason,
             "vacuous": outcome.vacuous, "theorem": outcome.full_theorem, "ln_delta": finite(self.ln_delta),
-            "levels": outcome.levels and list(outcome.levels), "published": self.published,
+            "levels": outcome.levels and list(outcome.levels), "published": self.half_width_if_published,
         }  # fmt: skip
 
     def assumptions(self, genesis: Genesis) -> tuple[str, ...]:
@@ -368,7 +339,7 @@ class ValueRecord(MechanismRecord):
         certificate = Certificate(theorem, *stated, rests_on, outcome.vacuous, route=outcome.route)
         same = {name: getattr(outcome, name) for name in ("value", "interval", "verdict", "levels", "reason")}
         cost = Cost(self.price, epsilon=self.epsilon, rho=self.rho)
-        same |= {"repeated": not record.fresh, "published": self.published}
+        same |= {"repeated": not record.fresh, "published": self.half_width_if_published}
         return Answer(cost=cost, certificate=certificate, index=record.seq, **same)
 
 

@@ -132,14 +132,14 @@ def outlook_of(state: State, value: float) -> Outlook:
     check, certify, published = probes["check"], probes["certify"], None
     forecasts = [_forecast(state, check, check, worst["check"], after) for after in _AHEAD]
     if certify.statistic is not None:  # searches come before the next one, and no checks
-        forecasts += _of_searches(state, certify, worst["certify"])
+        forecasts += _forecasts_of_searches(state, certify, worst["certify"])
         published = final_half_width(state, certify.statistic, state.purse, state.account.nats)
     else:
         forecasts += [_forecast(state, check, certify, worst["certify"], after) for after in _AHEAD]
     return Outlook(value, remaining, tuple(forecasts), published, state.finals)
 
 
-def _of_searches(state: State, probe: Question, worst: Question) -> list[Forecast]:
+def _forecasts_of_searches(state: State, probe: Question, worst: Question) -> list[Forecast]:
     """Return the forecasts of the next searches; with ``"auto"`` the first is exact."""
     if state.policy.answers != "auto" or state.has_certified:
         return [_forecast(state, probe, probe, worst, after) for after in _AHEAD]
@@ -171,14 +171,14 @@ def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False)
             "The holdout is closed: nothing new is answered; what is recorded, and what is sealed, still is."
         )
     if outlook.in_cells:
-        return _of_cells(outlook, tolerance)
+        return _headline_of_cells(outlook, tolerance)
     if tolerance is not None:
         left = outlook.remaining["check"]
         many = max((count for count in outlook.remaining.values() if count is not None), default=0)
         if left:
-            return f"You can still ask {_many(left, 'question')} at +-{tolerance:g} whose guesses hold."
+            return f"You can still ask {_count_of(left, 'question')} at +-{tolerance:g} whose guesses hold."
         if many:
-            return f"You can still certify {_many(many, 'model')} at +-{tolerance:g}, and ask no check."
+            return f"You can still certify {_count_of(many, 'model')} at +-{tolerance:g}, and ask no check."
         return f"You can ask no more questions at +-{tolerance:g}: add fresh rows (top_up) to go on."
     checks = [f for f in outlook.forecasts if f.purpose == "check"]
     useful = [f for f in checks if f.half_width < _VACUOUS]
@@ -194,7 +194,7 @@ def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False)
 _NOTHING = "You can still ask, but answers certify nothing: add fresh rows (top_up; plan_holdout: how many)."
 
 
-def _of_cells(outlook: Outlook, tolerance: float | None) -> str:
+def _headline_of_cells(outlook: Outlook, tolerance: float | None) -> str:
     """Return the headline of a ledger that answers in cells; widths are those of a count such as accuracy."""
     assert outlook.published is not None
     first, *_, last = (f for f in outlook.forecasts if f.purpose == "certify")
@@ -212,14 +212,14 @@ def _of_cells(outlook: Outlook, tolerance: float | None) -> str:
         return _NOTHING
     text = f"The next search by accuracy is told the score of its winner at about +-{first.half_width:.2g}"
     if left is not None:
-        text = f"You can still run {_many(left, 'search')} by accuracy; the next is told the "
+        text = f"You can still run {_count_of(left, 'search')} by accuracy; the next is told the "
         text += f"score of its winner at about +-{first.half_width:.2g}"
     elif last.half_width < _VACUOUS:
         text += f", after {last.after} more at +-{last.half_width:.2g}"
     return f"{text}, if guesses hold; {publishing}" if kept else f"{text}, if guesses hold."
 
 
-def _many(count: int, noun: str) -> str:
+def _count_of(count: int, noun: str) -> str:
     """Return a count with its noun; one that was counted no further stands for any number."""
     text = counted(count, noun)
     return f"any number of {text.split(' ')[1]}" if count >= MANY else text
@@ -284,15 +284,15 @@ class Targets:
         self._steps: dict[str, set[float]] = {}
         counts = targets if isinstance(targets, Mapping) else Counter(each for each in targets if each)
         for target, count in counts.items():
-            self._counts[_kind(target)] += count
+            self._counts[_without_steps(target)] += count
             steps = _STEPS.search(target)
             if steps is not None:
-                self._steps.setdefault(_kind(target), set()).add(float(steps[1]))
+                self._steps.setdefault(_without_steps(target), set()).add(float(steps[1]))
         self._marks = {kind: f"[{letters(number)}]" for number, kind in enumerate(self._counts)}
 
     def mark(self, target: str | None) -> str:
         """Return what follows the name of the metric: a blank and the mark, or nothing without a target."""
-        return "" if target is None else f" {self._marks[_kind(target)]}"
+        return "" if target is None else f" {self._marks[_without_steps(target)]}"
 
     @property
     def lines(self) -> list[str]:
@@ -313,7 +313,7 @@ class Targets:
         return _STEPS.sub(f", rounded to steps of {words}", kind)
 
 
-def _kind(target: str) -> str:
+def _without_steps(target: str) -> str:
     """Return a target without the width of its steps."""
     return _STEPS.sub(", rounded to steps of 0", target)
 
@@ -431,7 +431,7 @@ class HoldoutReport:
         lines += [f"  {self.remark}"] if self.remark else []
         if len(self.answers) > _SHOWN:
             lines.append(f"  ... {counted(len(self.answers) - _SHOWN, 'earlier answer')}")
-        targets, reasons = _targets(self.entries[-_SHOWN:]), set[str | None]()
+        targets, reasons = _targets_of(self.entries[-_SHOWN:]), set[str | None]()
         for (metric, answer), entry in list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]:
             again = f"{answer.verdict}, for the same reason" if answer.reason in reasons else ""
             line = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: "
@@ -443,7 +443,7 @@ class HoldoutReport:
         return "\n".join([*lines, *(f"  {line}" for line in targets.lines)])
 
     def _repr_html_(self) -> str:
-        targets = _targets(self.entries)
+        targets = _targets_of(self.entries)
         rows = "".join(
             f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(entry.score_of).strip()}</td>"
             f"<td>{html.escape(self._in_a_line(a))}</td>"
@@ -509,7 +509,7 @@ def _is_of_numbers(target: str) -> bool:
     return name in SCORERS and SCORERS[name].response.target == "numbers"
 
 
-def _targets(entries: tuple[Entry, ...]) -> Targets:
+def _targets_of(entries: tuple[Entry, ...]) -> Targets:
     return Targets(entry.score_of for entry in entries)
 
 
@@ -521,7 +521,7 @@ def report_of(ledger: Ledger[State]) -> HoldoutReport:
     """Return the report of a ledger with all its answers, read back from its records."""
     genesis, read = Genesis(ledger.genesis), read_all(ledger.records())
     listed = answers_in(ledger, read)
-    summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))
+    summary: HoldoutReport = ledger.read(lambda state: _report_of_state(state, genesis))
     return replace(
         summary,
         answers=tuple((str(now.metric["name"]), now.answer(record, genesis)) for record, _, now in listed),
@@ -568,8 +568,8 @@ def summary_of(ledger: Ledger[State]) -> HoldoutReport:
     """
     genesis, found = Genesis(ledger.genesis), from_last_checkpoint(ledger)
     if found is not None:
-        return replace(_summary(found[0], genesis), head=str(found[1]))
-    summary: HoldoutReport = ledger.read(lambda state: _summary(state, genesis))
+        return replace(_report_of_state(found[0], genesis), head=str(found[1]))
+    summary: HoldoutReport = ledger.read(lambda state: _report_of_state(state, genesis))
     return replace(summary, head=ledger.head())
 
 
@@ -608,7 +608,7 @@ def _remark(state: State) -> str:
     return remark + ("; closed: nothing new is answered" if state.closed else "")
 
 
-def _summary(state: State, genesis: Genesis) -> HoldoutReport:
+def _report_of_state(state: State, genesis: Genesis) -> HoldoutReport:
     value = 0.5 if state.last_value is None else state.last_value
     spent = {"nats": state.account.nats, "asked": dict(state.asked), "refused": state.refused}
     counts = {"asked_by": dict(state.askers), "targets": Targets(state.targets).counts}

@@ -38,6 +38,7 @@ then, so ratios cannot be declared.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -51,7 +52,7 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import foreseen_half_width, put_question, with_routes
 from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, meaning_of, plan_question
-from sklearn_ada.holdout.records import FamilyRecord, RoundRecord, family_key, round_key
+from sklearn_ada.holdout.records import FamilyRecord, Key, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.metrics.metric import Metric, as_metric
@@ -116,7 +117,7 @@ def open_round(
         If the tolerance does not admit them all; the message says how many it admits. If no theory certifies
         them, as where nothing is left of the weights; the message says what is left.
     """
-    owner = "Holdout.open_round"
+    owner = "a round of questions"
     check_option(purpose, "purpose", owner, PURPOSES)
     size = check_integer(size, "size", owner)
     alternatives = check_integer(alternatives, "alternatives", owner)
@@ -147,9 +148,9 @@ def open_round(
         return RoundRecord.of(allowance, at_once=at_once, name=key, purpose=purpose, size=size, **stamp)
 
     if not record:
-        session.ledger.find(round_key(key), otherwise=decide)
+        session.ledger.find(Key.round(key), otherwise=decide)
         return None
-    return key if session.charge(round_key(key), decide).fresh else None
+    return key if session.charge(Key.round(key), decide).fresh else None
 
 
 def _how_wide(state: State, probe: Question, allowance: Allowance, size: int) -> str:
@@ -242,7 +243,8 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
             raise bad_parameter("models", owner, expected, "a holdout that was asked", fix)
         return made
 
-    recorded = session.charge(family_key(members), decide)
+    digest = hashlib.sha256(" ".join(members).encode()).hexdigest()
+    recorded = session.charge(Key.family(digest), decide)
     return len(FamilyRecord.from_dict(recorded.body).members)
 
 

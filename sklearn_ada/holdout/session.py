@@ -54,15 +54,13 @@ from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.holdout.records import (
     EVERY,
     CheckpointRecord,
+    Key,
     RefusalRecord,
     RoundCloseRecord,
     RoundRecord,
     SealedRecord,
     ValueRecord,
-    checkpoint_key,
     read_record,
-    round_close_key,
-    round_key,
 )
 from sklearn_ada.holdout.state import LedgerRecord, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
@@ -141,7 +139,7 @@ class Session:
             If it seals with a key, and the library for that is missing.
         """
         policy.check_rows(data)
-        seed, durable = _seed(random_state), not is_of_session(address)
+        seed, durable = _secret_of(random_state), not is_of_session(address)
 
         def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
             decided = policy.of_found(found, durable=durable)
@@ -194,7 +192,7 @@ class Session:
         if record.fresh and record.seq % EVERY == 0:
             # The answer is recorded: where there is no room for a checkpoint, there is one less.
             with contextlib.suppress(LedgerUnavailableError):
-                key = checkpoint_key(record.seq)
+                key = Key.checkpoint(record.seq)
                 self.ledger.charge(key, lambda state: CheckpointRecord.of(state).to_dict())
         return record
 
@@ -229,7 +227,7 @@ class Session:
         return replace(self, data=data, fingerprint=data.fingerprint(self.secret, self.genesis.identity))
 
 
-def _seed(random_state: object) -> bytes | None:
+def _secret_of(random_state: object) -> bytes | None:
     if random_state is None:
         return None
     if not isinstance(random_state, Integral) or isinstance(random_state, bool):
@@ -370,7 +368,7 @@ def with_bare_errors(look_and_charge: Callable[[], Result]) -> Result:
 
 def close_round(ledger: Ledger[State], asker: Asker, round_name: str) -> None:
     """Close a round, once; nothing where answers are exact, or if there is none of several questions."""
-    found = ledger.find(round_key(round_name))
+    found = ledger.find(Key.round(round_name))
     begun = None if found is None else RoundRecord.from_dict(found.body)
     if begun is None or begun.purse is None or begun.size == 1:
         return
@@ -379,7 +377,7 @@ def close_round(ledger: Ledger[State], asker: Asker, round_name: str) -> None:
     def decide(state: State) -> dict[str, Any]:
         return RoundCloseRecord(nats=state.account.nats, **stamp).to_dict()
 
-    ledger.charge(round_close_key(round_name), decide)
+    ledger.charge(Key.round_close(round_name), decide)
 
 
 def as_closed(
@@ -399,7 +397,7 @@ def as_closed(
         return read
     name = read.round_name
     if closed is None:
-        found = ledger.find(round_close_key(name))
+        found = ledger.find(Key.round_close(name))
         closed = {} if found is None else {name: RoundCloseRecord.from_dict(found.body).nats}
     if name not in closed:
         return read

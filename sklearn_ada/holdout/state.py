@@ -77,6 +77,17 @@ class Round:
     size: int = 0
     at_once: bool = False
 
+    @classmethod
+    def from_list(cls, kept: list[Any]) -> Round:
+        """Return the round that `to_list` described."""
+        kept_ln, nats, left, *of_cells = kept
+        return cls(Allowance(ln_delta_of(kept_ln), nats), left, *of_cells)
+
+    def to_list(self) -> list[Any]:
+        """Return what a checkpoint keeps of it, ready for JSON."""
+        of_cells = [self.size, self.at_once] if self.size else []
+        return [finite(self.allowance.ln_delta), self.allowance.nats, self.left, *of_cells]
+
 
 class State:
     """What was revealed, asked and spent so far: a function of the ledger's records and of nothing else.
@@ -248,7 +259,6 @@ class State:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON; rounds that have no room left make no difference any more."""
-        rounds = {name: each for name, each in self._rounds.items() if each.left > 0}
         return {
             **{key: getattr(self, name) for key, name in _PLAIN.items()},
             # Pairs keep their order, which a table shows.
@@ -256,15 +266,7 @@ class State:
             "account": self.account.to_dict(),
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "last_value": self._last_value,
-            "rounds": {
-                n: [
-                    finite(r.allowance.ln_delta),
-                    r.allowance.nats,
-                    r.left,
-                    *([r.size, r.at_once] if r.size else []),
-                ]
-                for n, r in rounds.items()
-            },
+            "rounds": {name: each.to_list() for name, each in self._rounds.items() if each.left > 0},
             "family": sorted(self._family),
             "before_family": [self._nats_before_family, self._ln_undeclared],
             **({"assumed": list(self.assumed)} if self.assumed else {}),  # older checkpoints have neither
@@ -285,10 +287,7 @@ class State:
         if self.privacy is not None:
             self.privacy.restore(kept["privacy"])
         self._last_value = kept["last_value"]
-        self._rounds = {
-            name: Round(Allowance(ln_delta_of(kept_ln), nats), left, *size)
-            for name, (kept_ln, nats, left, *size) in kept["rounds"].items()
-        }
+        self._rounds = {name: Round.from_list(each) for name, each in kept["rounds"].items()}
         self._family = frozenset(kept["family"])
         self._nats_before_family, self._ln_undeclared = kept["before_family"]
         self.assumed = kept.get("assumed", [])
