@@ -201,8 +201,8 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
             warn_user(
                 f"Rows of the holdout of the ledger {_ledger_name(session)!r} have other labels than before. "
                 "This is recorded, costs 5 nats or a little more, and every later certificate assumes that "
-                "labels were corrected without looking at predictions. If these are wrong, open it again with "
-                "the right ones; if they are another target, give that a ledger of its own."
+                "labels were corrected without looking at predictions. If these are wrong, open it again "
+                "with the right ones; if they are another target, give that a ledger of its own."
             )
 
 
