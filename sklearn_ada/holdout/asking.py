@@ -192,7 +192,7 @@ class Recording:
         question, statistic, subject = framed.question, framed.question.statistic, framed.asked.subject
         in_round = state.still_open(framed.asked.round_name)
         event, memory = question.release(seen, allowance, draw)
-        transcript = transcript_of(state, event) if self._holds_transcript(state, in_round) else None
+        transcript = transcript_of(state, event) if self._is_by_transcript(state, in_round) else None
         about: dict[str, Any] = {
             "subject": framed.subject, "round_name": in_round, "outputs": outputs,
             "outcome": question.outcome(event, allowance, memory, transcript),
@@ -212,7 +212,7 @@ class Recording:
         canonical_json(record.to_dict())
         return record
 
-    def _holds_transcript(self, state: State, in_round: str | None) -> bool:
+    def _is_by_transcript(self, state: State, in_round: str | None) -> bool:
         """Return whether the transcript theorem holds of the answer: the rows did not decide its place."""
         is_next = self._fixed is not None and self._fixed.nats == state.account.nats
         return self.framed.question.statistic is not None and is_next and state.is_alone(in_round)

@@ -74,39 +74,28 @@ _OF_GENESIS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Prefix:
-    """The records of a ledger up to a head.
-
-    Attributes
-    ----------
-    ledger : Ledger
-    head : Head
-    records : tuple of Record
-    """
-
-    ledger: Ledger[State]
-    head: Head
-    records: tuple[Record, ...]
-
-    @property
-    def genesis(self) -> Genesis:
-        """The first record."""
-        return Genesis(self.ledger.genesis)
-
-    def state(self) -> State:
-        """Return what the records add up to."""
-        state = State(self.ledger.genesis)
-        for record in self.records:
-            if record.seq:
-                state.advance(record.body)
-        return state
-
-
-def prefix_of(ledger: Ledger[State], head: str | None = None) -> Prefix:
-    """Return the records of a ledger up to a head, or all of them."""
-    reached = parse_head(ledger.head() if head is None else head)
-    return Prefix(ledger, reached, tuple(itertools.islice(ledger.records(), reached.count)))
+def export_certificate(ledger: Ledger[State], path: str | os.PathLike[str]) -> pathlib.Path:
+    """Write the certificate of a ledger and return where it is; see `Holdout.export`."""
+    target = pathlib.Path(path)
+    ending = target.suffix.lower()
+    if ending not in (".html", ".json"):
+        fix = "Write both: the page to read, the JSON to verify."
+        raise bad_parameter("path", "Holdout.export", "a file ending in .html or .json", str(path), fix)
+    prefix = prefix_of(ledger)
+    certificate = certificate_of(prefix)
+    if ending == ".html":
+        read = ((record.seq, read_record(record.body)) for record in prefix.records)
+        published = [seq for seq, each in read if isinstance(each, UnsealedRecord) and each.is_final]
+        text = page_of(certificate, published)
+    else:
+        text = json.dumps(certificate, indent=1, allow_nan=False)
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        beside.write_text(text + "\n", encoding="utf-8")
+        os.replace(beside, target)  # nobody finds half of it
+    finally:
+        beside.unlink(missing_ok=True)
+    return target
 
 
 def certificate_of(prefix: Prefix) -> dict[str, Any]:
@@ -145,32 +134,42 @@ _OF_ANSWER = (
 """What a certificate says of one answer."""
 
 
+@dataclass(frozen=True)
+class Prefix:
+    """The records of a ledger up to a head.
+
+    Attributes
+    ----------
+    ledger : Ledger
+    head : Head
+    records : tuple of Record
+    """
+
+    ledger: Ledger[State]
+    head: Head
+    records: tuple[Record, ...]
+
+    @property
+    def genesis(self) -> Genesis:
+        """The first record."""
+        return Genesis(self.ledger.genesis)
+
+    def state(self) -> State:
+        """Return what the records add up to."""
+        state = State(self.ledger.genesis)
+        for record in self.records[1:]:
+            state.advance(record.body)
+        return state
+
+
+def prefix_of(ledger: Ledger[State], head: str | None = None) -> Prefix:
+    """Return the records of a ledger up to a head, or all of them."""
+    reached = parse_head(ledger.head() if head is None else head)
+    return Prefix(ledger, reached, tuple(itertools.islice(ledger.records(), reached.count)))
+
+
 _SHOWN = 200
 """How many answers a page shows, the last ones; the JSON has them all."""
-
-
-def export_certificate(ledger: Ledger[State], path: str | os.PathLike[str]) -> pathlib.Path:
-    """Write the certificate of a ledger and return where it is; see `Holdout.export`."""
-    target = pathlib.Path(path)
-    ending = target.suffix.lower()
-    if ending not in (".html", ".json"):
-        fix = "Write both: the page to read, the JSON to verify."
-        raise bad_parameter("path", "Holdout.export", "a file ending in .html or .json", str(path), fix)
-    prefix = prefix_of(ledger)
-    certificate = certificate_of(prefix)
-    if ending == ".html":
-        read = ((record.seq, read_record(record.body)) for record in prefix.records)
-        published = [seq for seq, each in read if isinstance(each, UnsealedRecord) and each.is_final]
-        text = page_of(certificate, published)
-    else:
-        text = json.dumps(certificate, indent=1, allow_nan=False)
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        beside.write_text(text + "\n", encoding="utf-8")
-        os.replace(beside, target)  # nobody finds half of it
-    finally:
-        beside.unlink(missing_ok=True)
-    return target
 
 
 def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:

@@ -88,8 +88,7 @@ def _check_metric(subjects: Sequence[Subject], metric: Metric, data: HoldoutData
             rule.size(data.labels_for(metric, rule))
         else:
             metric.check_classes(data.some_labels)
-    if not data.has_interval(metric):
-        data.check_weights(metric)
+            data.check_weights(metric)
 
 
 def _look_and_charge(

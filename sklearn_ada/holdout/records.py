@@ -334,13 +334,16 @@ class ValueRecord(MechanismRecord):
         genesis : Genesis
         """
         outcome = self.outcome
-        theorem, stated = outcome.full_theorem, (genesis.confidence_level, self.ln_delta, outcome.target)
-        rests_on = self.assumptions(genesis)
-        certificate = Certificate(theorem, *stated, rests_on, outcome.vacuous, route=outcome.route)
-        same = {name: getattr(outcome, name) for name in ("value", "interval", "verdict", "levels", "reason")}
+        certificate = Certificate(
+            outcome.full_theorem, genesis.confidence_level, self.ln_delta, outcome.target,
+            self.assumptions(genesis), outcome.vacuous, route=outcome.route,
+        )  # fmt: skip
         cost = Cost(self.price, epsilon=self.epsilon, rho=self.rho)
-        same |= {"repeated": not record.fresh, "published": self.half_width_if_published}
-        return Answer(cost=cost, certificate=certificate, index=record.seq, **same)
+        return Answer(
+            outcome.value, outcome.interval, outcome.verdict, cost, certificate, record.seq,
+            levels=outcome.levels, reason=outcome.reason, repeated=not record.fresh,
+            published=self.half_width_if_published,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

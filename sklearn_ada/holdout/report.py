@@ -610,10 +610,21 @@ def _remark(state: State) -> str:
 
 def _report_of_state(state: State, genesis: Genesis) -> HoldoutReport:
     value = 0.5 if state.last_value is None else state.last_value
-    spent = {"nats": state.account.nats, "asked": dict(state.asked), "refused": state.refused}
-    counts = {"asked_by": dict(state.askers), "targets": Targets(state.targets).counts}
-    counts["confirmed"] = dict(zip(OUTCOMES, state.confirmed, strict=True))
-    how = {"remark": "" if state.purse is None else _remark(state), "closed": state.closed}
-    rest: dict[str, Any] = {"answers": (), "entries": (), "head": "", **spent, **counts, **how}
-    promise = genesis.confidence_level, genesis.tolerance
-    return HoldoutReport(state.fingerprint, state.rows, *promise, outlook=outlook_of(state, value), **rest)
+    return HoldoutReport(
+        fingerprint=state.fingerprint,
+        n_rows=state.rows,
+        confidence_level=genesis.confidence_level,
+        tolerance=genesis.tolerance,
+        nats=state.account.nats,
+        asked=dict(state.asked),
+        refused=state.refused,
+        answers=(),
+        entries=(),
+        outlook=outlook_of(state, value),
+        asked_by=dict(state.askers),
+        targets=Targets(state.targets).counts,
+        confirmed=dict(zip(OUTCOMES, state.confirmed, strict=True)),
+        head="",
+        remark="" if state.purse is None else _remark(state),
+        closed=state.closed,
+    )
