@@ -46,10 +46,8 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("error", [*FAILURES, None])
-def test_a_model_that_fails_on_the_holdout_gets_a_priced_answer_without_values(
-    marked, rows, error, nearly_free
-):
-    model = (Talkative("nan") if error is None else Talkative(error=error)).fit(rows[0], rows[1])
+def test_a_failure_on_the_holdout_is_a_priced_answer_without_values(marked, rows, error, nearly_free):
+    model = (Talkative("nan") if error is None else Talkative(error=error)).fit(*rows[:2])
     answer = marked.certify(model, scoring="accuracy", guess=0.5)
     reason = FAILURES.get(error, "prediction is not finite or of the wrong shape")
     assert (answer.verdict, answer.reason, answer.interval) == ("failed", reason, (0.0, 1.0))
@@ -62,17 +60,13 @@ def test_a_model_that_fails_on_the_holdout_gets_a_priced_answer_without_values(
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", Metric("f1_macro", kind="general", range=(0, 1))], ids=str)
-def test_warnings_raised_on_the_holdout_do_not_reach_the_user(marked, rows, scoring):
-    model = Talkative("warn").fit(rows[0], rows[1])
+def test_warnings_raised_on_the_holdout_do_not_reach_the_user_as_others_do(marked, rows, scoring):
+    model = Talkative("warn").fit(*rows[:2])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert marked.certify(model, scoring=scoring).answered
     assert not [each for each in caught if "no interval of its own" not in str(each.message)]
     assert "987654" not in " ".join(map(str, caught))
-
-
-def test_the_warning_does_reach_the_user_elsewhere(rows):
-    model = Talkative("warn").fit(rows[0], rows[1])
     with pytest.warns(UserWarning, match="987654"):
         model.predict(np.full((1, 5), MARKER))
 

@@ -10,13 +10,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, make_scorer
-from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import AnswersDisplay, Holdout, MedianSettings, Metric, ReusableHoldoutCV
+from sklearn_ada import AnswersDisplay, Holdout, MedianSettings, Metric
 from sklearn_ada.accounting import FAILURES
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
@@ -231,56 +229,23 @@ def test_a_candidate_that_diverged_hides_no_change_of_the_others(tmp_path):
     assert winners == [1, 2]
 
 
-def in_another_order(probabilities):
-    """Return probabilities added in another order each time, so to speak, as threads that wait do."""
-    second = probabilities[:, 1] * (1 + 1e-14 * np.random.default_rng().normal(size=len(probabilities)))
-    return np.column_stack([1 - second, second])
+class Threads(LogisticRegression):
+    """Adds in another order each time, so to speak, as threads do that wait for one another."""
 
-
-class Forest(RandomForestClassifier):
     def predict_proba(self, X):
-        return in_another_order(super().predict_proba(X))
+        second = super().predict_proba(X)[:, 1] * (1 + 1e-14 * np.random.default_rng().normal(size=len(X)))
+        return np.column_stack([1 - second, second])
 
 
-class Logistic(LogisticRegression):
-    def predict_proba(self, X):
-        return in_another_order(super().predict_proba(X))
-
-
-FOREST_ROWS = RNG.normal(size=(1600, 5))
-FOREST_LABELS = (FOREST_ROWS[:, 0] + RNG.normal(size=1600) > 0).astype(int)
-TRAINING, VALIDATION, HELD = ((FOREST_ROWS[i : i + 400], FOREST_LABELS[i : i + 400]) for i in (0, 400, 800))
-
-
-@pytest.mark.parametrize("guess_from", [None, VALIDATION], ids=["no guess", "guess"])
-@pytest.mark.parametrize(
-    ("scoring", "model"),
-    [("neg_brier_score", Forest(20, max_depth=3)), ("neg_brier_score", Logistic()), ("roc_auc", Logistic())],
-)
-def test_a_model_whose_terms_are_added_in_another_order_is_one_question(scoring, model, guess_from, tmp_path):
-    model = clone(model).fit(*TRAINING)
-    assert len({model.predict_proba(VALIDATION[0]).tobytes() for _ in range(5)}) > 1
-    holdout = Holdout(*HELD, ledger=tmp_path / "own.db")
-    how = {"scoring": scoring, "guess": None, "guess_from": guess_from}
+@pytest.mark.parametrize("guess_from", [None, PUBLIC], ids=["no guess", "guess"])
+@pytest.mark.parametrize("scoring", ["neg_brier_score", "roc_auc"])
+def test_a_model_whose_terms_are_added_in_another_order_is_one_question(holdout, scoring, guess_from):
+    model, how = Threads().fit(*PUBLIC), {"scoring": scoring, "guess": None, "guess_from": guess_from}
+    assert len({model.predict_proba(X).tobytes() for _ in range(5)}) > 1
     answers = [certify(holdout, model, **how) for _ in range(4)]
     assert [answer.repeated for answer in answers] == [False, True, True, True]
     assert verdicts(holdout) == ["the same"] * 3
     assert 0.0 < holdout.report().nats - answers[0].cost.nats < 0.003
-
-
-@pytest.mark.parametrize("ask", ["candidates", "winner"])
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_search_of_such_forests_that_is_run_again_asks_nothing_new(ask, tmp_path):
-    holdout = Holdout(*HELD, ledger=tmp_path / "own.db")
-    reports = []
-    for _ in range(3):
-        search = GridSearchCV(Forest(20, random_state=0), {"max_depth": [2, 3]})
-        how = {"scoring": "neg_brier_score", "ask": ask, "random_state": 0}
-        ReusableHoldoutCV(search, holdout=holdout, **how).fit(*TRAINING)
-        reports.append(holdout.report())
-    assert reports[0].asked == reports[1].asked == reports[2].asked
-    assert "different" not in verdicts(holdout)
-    assert reports[2].nats - reports[0].nats < 0.02
 
 
 def test_other_rows_of_the_guess_make_another_question(holdout, model):

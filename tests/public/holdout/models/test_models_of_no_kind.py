@@ -10,23 +10,20 @@ from sklearn_ada import Holdout
 class Majority:
     """A model with fit and predict, and nothing else of an estimator."""
 
+    learnt_as = "label_"
+
     def fit(self, X, y):
-        self.label_ = np.bincount(y).argmax()
+        setattr(self, self.learnt_as, np.bincount(y).argmax())
         return self
 
     def predict(self, X):
-        return np.full(len(X), self.label_)
+        return np.full(len(X), getattr(self, self.learnt_as))
 
 
 class Private(Majority):
     """What it has learnt is nobody's business."""
 
-    def fit(self, X, y):
-        self._label = np.bincount(y).argmax()
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self._label)
+    learnt_as = "_label"
 
 
 class Fitted(Private):

@@ -43,19 +43,19 @@ def asked(tmp_path):
     return ask
 
 
-@pytest.mark.parametrize("name", ["f1", "precision", "jaccard", "recall", "recall_macro"])
-def test_a_label_too_many_is_undefined_as_in_scikit_learn(name, asked):
-    answer = asked(Says(np.where(X[:, 0] == 3, 2, Y)), name)
-    assert (answer.verdict, answer.reason) == ("failed", FAILURES[5])
+NAMES = ["f1", "precision", "jaccard", "recall", "recall_macro"]
+NO_CHANCES = [BOTH * 3 - 1, BOTH[:, 1:], np.c_[BOTH, P], np.where(BOTH > 0.9, np.nan, BOTH)]
+FAILING = [
+    *((name, Says(np.where(X[:, 0] == 3, 2, Y)), FAILURES[5]) for name in NAMES),  # undefined in scikit-learn
+    *((Metric("neg_log_loss", range=(-50, 0)), Says(Y, chance), FAILURES[4]) for chance in NO_CHANCES),
+    *(("neg_brier_score", Says(Y, chance), FAILURES[4]) for chance in NO_CHANCES),
+]
 
 
-@pytest.mark.parametrize("name", ["neg_log_loss", "neg_brier_score"])
-@pytest.mark.parametrize(
-    "chance", [BOTH * 3 - 1, BOTH[:, 1:], np.c_[BOTH, P], np.where(BOTH > 0.9, np.nan, BOTH)]
-)
-def test_what_are_no_probabilities_of_two_classes_fail(name, chance, asked):
-    answer = asked(Says(Y, chance), Metric(name, range=(-50, 0) if name == "neg_log_loss" else None))
-    assert (answer.verdict, answer.reason) == ("failed", FAILURES[4])
+@pytest.mark.parametrize(("scoring", "model", "reason"), FAILING)
+def test_a_label_too_many_and_what_are_no_probabilities_of_two_classes_fail(scoring, model, reason, asked):
+    answer = asked(model, scoring)
+    assert (answer.verdict, answer.reason) == ("failed", reason)
 
 
 @pytest.mark.parametrize("name", ["roc_auc", "neg_brier_score", "average_precision", "roc_auc_ovr"])

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from sklearn_ada import Holdout, Metric, NoiseSettings
 from sklearn_ada.mechanisms import exponential_mechanism
+from sklearn_ada.metrics import as_metric
 from tests.support import holdouts
 
 Y = np.array([0, 0, 0, 0, 0, 1, 1, 1])
@@ -21,32 +23,32 @@ class Says:
 
     classes_ = np.array([0, 1])
 
-    def __init__(self, said):
-        self.said = said
+    def __init__(self, outputs):
+        self.outputs = outputs
 
     def predict(self, X):
-        return np.asarray(self.said)
+        return np.asarray(self.outputs)
 
     decision_function = predict
 
 
-def mean_hits(y, said, weight=None):
-    return np.average(np.asarray(said) == y, weights=weight)
+def mean_hits(y, outputs, weight=None):
+    return np.average(np.asarray(outputs) == y, weights=weight)
 
 
-def mean_error(y, said):
-    return np.mean(-np.minimum(np.abs(y - np.asarray(said)), 10.0))
+def weighted_hits(y, outputs):
+    return mean_hits(y, outputs, WEIGHT)
 
 
-def pairs_in_order(y, said):
+def mean_error(y, outputs):
+    return np.mean(-np.minimum(np.abs(y - np.asarray(outputs)), 10.0))
+
+
+def pairs_in_order(y, outputs):
     """Return the share of pairs, one of each class, that are in order: the area under the ROC curve."""
-    said = np.asarray(said)
-    difference = said[y == 1][:, None] - said[y == 0]
+    outputs = np.asarray(outputs)
+    difference = outputs[y == 1][:, None] - outputs[y == 0]
     return np.mean(np.sign(difference) + 1.0) / 2.0
-
-
-def weighted_hits(y, said):
-    return mean_hits(y, said, WEIGHT)
 
 
 LABELS, SCORES, ERRORS = (0, 1), (0.0, 1.0, 2.0), (0.0, 20.0)
@@ -68,13 +70,13 @@ def largest_change(name):
     """Return how far one record (or group) can move a metric, over all that can be said of all records."""
     _, value, kinds, units, _ = CASES[name]
     units = np.arange(len(Y)) if units is None else units
-    values = {said: value(Y, said) for said in itertools.product(kinds, repeat=len(Y))}
+    values = {outputs: value(Y, outputs) for outputs in itertools.product(kinds, repeat=len(Y))}
     largest = 0.0
     for unit in set(units.tolist()):
         rest = [row for row in range(len(Y)) if units[row] != unit]
         by_rest = {}
-        for said, each in values.items():
-            by_rest.setdefault(tuple(said[row] for row in rest), []).append(each)
+        for outputs, each in values.items():
+            by_rest.setdefault(tuple(outputs[row] for row in rest), []).append(each)
         largest = max(largest, *(max(each) - min(each) for each in by_rest.values()))
     return largest
 
@@ -91,10 +93,6 @@ def case(request, tmp_path_factory):
     return as_metric(metric), largest_change(request.param), made
 
 
-def as_metric(metric):
-    return metric if isinstance(metric, Metric) else Metric(metric)
-
-
 @pytest.mark.parametrize("mechanism", ["check", "certify"])
 def test_normal_noise_has_the_multiplier_that_is_booked_times_the_largest_change(case, mechanism):
     metric, change, made = case
@@ -108,14 +106,8 @@ def test_a_thresholdout_books_the_largest_change_over_its_scale(case, noise):
     metric, change, made = case
     low, high = metric.bounds
     settings = NoiseSettings(noise, 0.05 * (high - low), threshold=0.1 * (high - low))
-    question = holdouts.plan(
-        made("description_length"),
-        Says(Y),
-        scoring=metric,
-        purpose="check",
-        guess=(low + high) / 2,
-        settings=settings,
-    )
+    asked = {"scoring": metric, "purpose": "check", "guess": (low + high) / 2, "settings": settings}
+    question = holdouts.plan(made("description_length"), Says(Y), **asked)
     event = question.private_release({}).event
     if noise == "laplace":
         assert event.scaled_epsilon == pytest.approx(change / settings.scale, rel=1e-9)
@@ -123,12 +115,9 @@ def test_a_thresholdout_books_the_largest_change_over_its_scale(case, noise):
         assert event.noise_multiplier * np.sqrt(2.0) == pytest.approx(settings.scale / change, rel=1e-9)
 
 
-def test_a_choice_is_drawn_with_the_largest_change(case, monkeypatch):
+def test_a_choice_is_drawn_with_the_largest_change(case):
     metric, change, made = case
-    used = []
-    monkeypatch.setattr(
-        "sklearn_ada.holdout.choice.exponential_mechanism",
-        lambda values, **how: used.append(how) or exponential_mechanism(values, **how),
-    )
-    made("description_length").select([Says(Y), Says(1 - Y)], scoring=metric, epsilon=0.5)
-    assert (used[0]["sensitivity"], used[0]["epsilon"]) == (pytest.approx(change, rel=1e-9), 0.5)
+    with mock.patch("sklearn_ada.holdout.choice.exponential_mechanism", wraps=exponential_mechanism) as drawn:
+        made("description_length").select([Says(Y), Says(1 - Y)], scoring=metric, epsilon=0.5)
+    used = drawn.call_args.kwargs
+    assert (used["sensitivity"], used["epsilon"]) == (pytest.approx(change, rel=1e-9), 0.5)

@@ -61,17 +61,18 @@ def test_certified_accuracy_is_the_models_own_and_medians_take_subsamples(contai
     assert holdout.certify(model, scoring=Metric(own_score, range=(0, 1))).answered
 
 
-@pytest.mark.parametrize("labels", [np.array(["no", "yes"]), np.array([False, True]), np.array([-1, 1])])
-def test_labels_of_any_kind_are_allowed(labels, rows, tmp_path):
-    model = LogisticRegression().fit(rows[0], labels[rows[1]])
-    holdout = Holdout(rows[2], labels[rows[3]], ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(model, scoring="roc_auc")
-    plain = Holdout(rows[2], rows[3], ledger=tmp_path / "plain.db")
-    assert answer.value == plain.certify(LogisticRegression().fit(rows[0], rows[1]), scoring="roc_auc").value
+LABELS = {
+    "texts": np.array(["no", "yes"]),
+    "bools": np.array([False, True]),
+    "signs": np.array([-1, 1]),
+    "categories": np.array(["no", "yes"]),
+}
 
 
-def test_labels_may_be_a_categorical_column(rows, tmp_path):
-    labels = pd.Series(np.where(rows[3] == 1, "yes", "no"), dtype="category")
-    model = LogisticRegression().fit(rows[0], np.where(rows[1] == 1, "yes", "no"))
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_any_kind_are_allowed(kind, rows, model, tmp_path):
+    fitted = LogisticRegression().fit(rows[0], LABELS[kind][rows[1]])
+    labels = pd.Series(LABELS[kind][rows[3]], dtype="category" if kind == "categories" else None)
     holdout = Holdout(rows[2], labels, ledger=tmp_path / "ledger.db")
-    assert holdout.certify(model, scoring="accuracy").answered
+    plain = Holdout(*rows[2:], ledger=tmp_path / "plain.db").certify(model, scoring="roc_auc")
+    assert holdout.certify(fitted, scoring="roc_auc").value == plain.value

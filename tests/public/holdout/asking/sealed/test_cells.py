@@ -5,30 +5,41 @@ import math
 import pickle
 import re
 import sqlite3
-import threading
 from dataclasses import asdict
 
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from sklearn_ada import Guess, Holdout
+from sklearn_ada import Guess
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval, transcript_interval
 from sklearn_ada.ledger import open_existing_ledger
 from tests.support import holdouts
-from tests.support.holdout.asking.sealed.counts import Failing, RightOn, ask, held_by_frames, holdout_of, rows
+from tests.support.holdout.asking.sealed.counts import (
+    BALANCED,
+    Failing,
+    RightOn,
+    ask,
+    held_by_frames,
+    holdout_of,
+    holdout_of_two_classes,
+)  # fmt: skip
 from tests.support.ledgers import bodies
 from tests.support.rows import reference
 
 ROWS = reference("sequence")
 
 
+@pytest.fixture
+def holdout(tmp_path):
+    return holdout_of(500, tmp_path / "ledger.db")
+
+
 @pytest.mark.parametrize("sequence", ["held", "surprises"])
-def test_nine_searches_are_answered_as_the_reference_says(sequence, tmp_path):
-    holdout = holdout_of(500, tmp_path / "ledger.db")
+def test_nine_searches_are_answered_as_the_reference_says(sequence, holdout):
     for row in (row for row in ROWS if row["sequence"] == sequence):
-        answer = ask(holdout, 500 - (500 - int(row["count"])), float(row["guess"]), name=row["j"])
+        answer = ask(holdout, int(row["count"]), float(row["guess"]), name=row["j"])
         body = bodies(holdout)[-1]
         found = {
             "width_counts": body["mechanism"]["width"],
@@ -49,36 +60,34 @@ def test_nine_searches_are_answered_as_the_reference_says(sequence, tmp_path):
         assert answer.verdict == ("agrees" if found["z"] == 0 else "differs")
 
 
-def test_the_score_says_that_it_is_the_centre_of_a_cell(tmp_path):
-    answer = ask(holdout_of(500, tmp_path / "ledger.db"), 425, 0.8512)
+def test_the_score_says_that_it_is_the_centre_of_a_cell(holdout):
+    certificate = ask(holdout, 425, 0.8512).certificate
     target = "population accuracy at the holdout's class mix, told as the centre of its cell, rounded to"
-    assert answer.certificate.target.startswith(target)
-    assert "universal inference" in answer.certificate.theorem
-    assert "description length" in answer.certificate.theorem
-    assert (answer.value, answer.certificate.confidence_level) == (0.851, 0.95)
+    assert certificate.target.startswith(target)
+    assert "universal inference" in certificate.theorem
+    assert "description length" in certificate.theorem
+    assert certificate.confidence_level == 0.95
 
 
-def test_the_width_if_it_were_published_now_is_computed_without_the_count(tmp_path):
-    told = {ask(holdout_of(500, tmp_path / f"{k}.db"), k, 0.8512).published for k in (405, 425, 445)}
-    assert len(told) == 1
+def test_the_width_if_it_were_published_now_is_computed_without_the_count(holdout):
+    answer = ask(holdout, 425, 0.8512)
     weight, _ = Purse().question()[1].final()
     nats = 0.02480999172904230
     low, high = question_interval(426, 426, 500, ln_beta=math.log(0.05 * 0.8), weight=weight, nats=nats)
-    assert told.pop() == pytest.approx((high - low) / 2, rel=1e-9)
-    assert "published now: about +-0.034" in str(ask(holdout_of(500, tmp_path / "one.db"), 425, 0.8512))
+    assert answer.published == pytest.approx((high - low) / 2, rel=1e-9)
+    assert "published now: about +-0.034" in str(answer)
 
 
-def test_in_the_same_cell_all_that_is_told_is_the_same(tmp_path):
+def test_in_the_same_cell_all_that_is_released_is_the_same(tmp_path):
     """All of the record but its random parts, and the answer: the count moves neither."""
-    plain = []
+    shown = []
     for count in (403, 425, 448):
         holdout = holdout_of(500, tmp_path / f"{count}.db", random_state=3)
-        answer = ask(holdout, count, 0.8512)
-        body = bodies(holdout)[-1]
-        hidden = body["sealed"], body["said"]
-        assert [len(text) for text in hidden] == [16, 216]
-        plain.append((answer, {k: body[k] for k in body.keys() - {"sealed", "said", "time", "subject"}}))
-    assert plain[0] == plain[1] == plain[2]
+        answer, body = ask(holdout, count, 0.8512), bodies(holdout)[-1]
+        assert [len(body[name]) for name in ("sealed", "said")] == [16, 216]
+        kept = {k: body[k] for k in body.keys() - {"sealed", "said", "time", "subject"}}
+        shown.append((answer, answer.published, kept))
+    assert shown[0] == shown[1] == shown[2]
 
 
 def test_what_is_sealed_looks_unrelated_to_the_count(tmp_path):
@@ -148,19 +157,16 @@ def test_no_frame_of_an_error_holds_the_count(tmp_path, monkeypatch):
     assert not any(type(value) is int and value == COUNT for value in held)
 
 
-def test_asked_again_it_is_the_same_record(tmp_path, nearly_free):
-    holdout = holdout_of(500, tmp_path / "ledger.db")
+def test_asked_again_it_is_the_same_record(holdout, nearly_free):
     first = ask(holdout, 425, 0.8512)
     with nearly_free(holdout, times=2):
-        for _ in range(2):
-            again = ask(holdout, 425, 0.8512)
-            assert (again, again.repeated) == (first, True)
+        again = [ask(holdout, 425, 0.8512) for _ in range(2)]
+    assert (again, [each.repeated for each in again]) == ([first] * 2, [True] * 2)
     assert holdout.ledger.read(lambda state: state.purse.taken) == 1
 
 
-def test_another_model_under_the_same_digest_is_another_question(tmp_path, monkeypatch):
+def test_another_model_under_the_same_digest_is_another_question(holdout, monkeypatch):
     monkeypatch.setattr("sklearn_ada.terms.models.model_digest", lambda model: "the same")
-    holdout = holdout_of(500, tmp_path / "ledger.db")
     first, second = ask(holdout, 425, 0.8512), ask(holdout, 430, 0.8512)
     assert not second.repeated
     assert second.index != first.index
@@ -169,33 +175,22 @@ def test_another_model_under_the_same_digest_is_another_question(tmp_path, monke
     assert ask(holdout, 430, 0.8512).index == second.index
 
 
-def test_a_question_that_others_overtook_has_no_transcript_interval(tmp_path):
+def test_a_question_that_others_overtook_has_no_transcript_interval(holdout):
     """Whose answer is recorded first may be decided by the rows: by how long a model takes on them."""
-    holdout = holdout_of(500, tmp_path / "ledger.db")
-    begun, go = threading.Event(), threading.Event()
 
-    class Waiting(RightOn):
+    class Overtaken(RightOn):
         def predict(self, X):
-            begun.set()
-            assert go.wait(30)
+            first.append(ask(holdout, 425, 0.8512))
             return super().predict(X)
 
-    found = []
-    guess = Guess(0.8512, 1500)
-    thread = threading.Thread(
-        target=lambda: found.append(holdout.certify(Waiting(430), scoring="accuracy", guess=guess))
-    )
-    thread.start()
-    assert begun.wait(30)
-    first = ask(holdout, 425, 0.8512)
-    go.set()
-    thread.join(30)
-    assert "universal inference" in first.certificate.theorem
-    assert "universal inference" not in found[0].certificate.theorem
+    first = []
+    second = holdout.certify(Overtaken(430), scoring="accuracy", guess=Guess(0.8512, 1500))
+    assert "universal inference" in first[0].certificate.theorem
+    assert "universal inference" not in second.certificate.theorem
     body = bodies(holdout)[-1]
     fixed = question_interval(403, 448, 500, ln_beta=body["ln_delta"], weight=1.0, nats=0.0)
-    assert found[0].interval == fixed
-    assert body["nats"] == first.cost.nats
+    assert second.interval == fixed
+    assert body["nats"] == first[0].cost.nats
 
 
 def weights_of(number):
@@ -207,7 +202,7 @@ def weights_of(number):
     return pytest.approx(weights, rel=1e-12)
 
 
-def test_two_processes_cannot_spend_the_purse_twice(tmp_path):
+def test_two_holdouts_cannot_spend_the_purse_twice(tmp_path):
     """Both have planned when the purse was full; the weights are decided in the transaction."""
     both = [holdout_of(500, tmp_path / "ledger.db") for _ in range(2)]
     for number in range(10):
@@ -215,8 +210,20 @@ def test_two_processes_cannot_spend_the_purse_twice(tmp_path):
     assert [body["weight"] for body in bodies(both[0])[1:]] == weights_of(10)
 
 
-def test_a_record_that_takes_more_than_is_left_is_found(tmp_path):
-    holdout = holdout_of(500, tmp_path / "ledger.db")
+def _ask_some(holdout, names):
+    return [ask(holdout, 425, 0.8512, name=name).cost.nats for name in names]
+
+
+def test_processes_that_ask_at_once_share_one_purse(holdout):
+    parts = [[f"{worker} {number}" for number in range(15)] for worker in range(2)]
+    Parallel(n_jobs=2)(delayed(_ask_some)(holdout, names) for names in parts)
+    records = bodies(holdout)[1:]
+    assert [body["weight"] for body in records] == weights_of(30)
+    assert [body["purse"][1] for body in records] == list(range(1, 31))
+    assert holdout.ledger.verify() == 31
+
+
+def test_a_record_that_takes_more_than_is_left_is_found(holdout):
     ask(holdout, 425, 0.8512)
     genesis, body = bodies(holdout)
     holdouts.state_after([genesis, body])  # as it is
@@ -228,8 +235,7 @@ def test_a_record_that_takes_more_than_is_left_is_found(tmp_path):
             holdouts.state_after([genesis, each])
 
 
-def test_a_ledger_is_read_back_as_it_was(tmp_path):
-    holdout = holdout_of(500, tmp_path / "ledger.db")
+def test_a_ledger_is_read_back_as_it_was(holdout):
     answers = [ask(holdout, count, 0.8512, name=str(count)) for count in (425, 380, 440)]
     assert [answer for _, answer in holdout.report().answers] == answers
     state = holdout.ledger.read(lambda s: s)
@@ -239,8 +245,7 @@ def test_a_ledger_is_read_back_as_it_was(tmp_path):
     assert holdouts.restored(state, found.genesis).to_dict() == state.to_dict()
 
 
-def test_a_model_that_fails_seals_nothing_and_pays(tmp_path):
-    holdout = holdout_of(500, tmp_path / "ledger.db")
+def test_a_model_that_fails_seals_nothing_and_pays(holdout):
     answer = holdout.certify(Failing(1), scoring="accuracy", guess=Guess(0.8512, 1500))
     assert (answer.verdict, answer.reason) == ("failed", "prediction raised ValueError")
     assert answer.cost.nats == pytest.approx(-math.log(0.001 / 7), rel=1e-3)
@@ -249,32 +254,27 @@ def test_a_model_that_fails_seals_nothing_and_pays(tmp_path):
 
 
 def test_what_cannot_be_sealed_is_answered_at_once_from_the_same_purse(tmp_path):
-    X, y = rows(400)
-    y[:200] = 1
-    model = RightOn(230)
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="coarse")
-    assert holdout.certify(model, scoring="balanced_accuracy", guess=0.5).verdict == "exact"
-    sealed = holdout.certify(model, scoring="accuracy", guess=0.5)
-    assert sealed.certificate.target.count("centre of its cell") == 1
-    check = holdout.check(model, scoring="accuracy", guess=0.5)
-    weights = [body["weight"] for body in bodies(holdout)[1:]]
+    holdout, model = holdout_of_two_classes(tmp_path / "ledger.db", answers="coarse"), RightOn(230)
+    asked = {"scoring": "accuracy", "guess": 0.5}
+    assert holdout.certify(model, **BALANCED).verdict == "exact"
+    assert holdout.certify(model, **asked).certificate.target.count("centre of its cell") == 1
+    assert holdout.check(model, **asked).verdict in ("agrees", "differs")
     first, purse = Purse().at_once()
     second, purse = purse.question()
-    third, purse = purse.question()
-    assert weights == pytest.approx([first, second, third], rel=1e-12)
-    assert check.verdict in ("agrees", "differs")
-    weighted = Holdout(X, y, sample_weight=np.ones(400), ledger=tmp_path / "w.db", answers="coarse")
-    assert weighted.certify(model, scoring="accuracy", guess=0.5).verdict == "exact"
+    third, _ = purse.question()
+    assert [body["weight"] for body in bodies(holdout)[1:]] == pytest.approx(
+        [first, second, third], rel=1e-12
+    )
+    how = {"answers": "coarse", "sample_weight": np.ones(400)}
+    assert holdout_of_two_classes(tmp_path / "w.db", **how).certify(model, **asked).verdict == "exact"
 
 
-def test_a_weight_of_zero_leaves_the_transcript(tmp_path):
-    holdout = holdout_of(500, tmp_path / "ledger.db")
+def test_a_weight_of_zero_leaves_the_transcript(holdout):
     ask(holdout, 425, 0.8512, name="a")
     holdout.ledger.read(lambda s: s).purse = Purse(0.0, 1)
     answer = ask(holdout, 430, 0.8512, name="b")
-    nats = holdout.report().nats
-    told = {"ln_beta": math.log(0.05 * 0.2), "nats": nats, "identical_rows": False}
-    assert answer.interval == pytest.approx(transcript_interval(403, 448, 500, **told))
+    level = {"ln_beta": math.log(0.05 * 0.2), "nats": holdout.report().nats, "identical_rows": False}
+    assert answer.interval == pytest.approx(transcript_interval(403, 448, 500, **level))
     assert answer.certificate.ln_delta == -math.inf
     refused = holdout.check(RightOn(3), scoring="accuracy", guess=0.5)
     assert refused.verdict == "refused"
@@ -290,7 +290,7 @@ def test_admission_looks_at_the_agreeing_answer(tmp_path):
     assert ask(holdout_of(500, tmp_path / "b.db", tolerance=0.05), 425, 0.8512).verdict == "refused"
 
 
-BAD_ANSWERS = [*({"answers": bad} for bad in ("cell", "sealed", True, 1))]
+BAD_ANSWERS = [{"answers": bad} for bad in ("cell", "sealed", True, 1)]
 BAD_ANSWERS += [{"route": route} for route in ("differential_privacy", "both")]  # where nothing is sealed
 
 
@@ -304,23 +304,18 @@ def test_answers_that_are_misspelt_or_without_a_meaning_are_an_error(policy, tmp
         assert "answers" not in auto.ledger.genesis
 
 
-def test_a_ledger_without_the_word_is_an_exact_one(tmp_path):
-    exact = holdout_of(500, tmp_path / "ledger.db", answers="exact")
-    assert {"answers", "shares"}.isdisjoint(exact.ledger.genesis)
-    assert ask(exact, 425, 0.8512).value == 0.85
-    assert "purse" not in exact.ledger.read(lambda s: s.to_dict())
-    again = holdout_of(500, tmp_path / "ledger.db", answers="auto")  # goes on as it was begun
-    assert ask(again, 430, 0.8512).value == 0.86
+@pytest.mark.parametrize(("answers", "other"), [("exact", "coarse"), ("coarse", "exact")])
+def test_a_ledger_goes_on_answering_as_it_was_begun(answers, other, tmp_path):
+    begun = holdout_of(500, tmp_path / "ledger.db", answers="auto" if answers == "coarse" else answers)
+    assert ask(begun, 425, 0.8512).value == (0.85 if answers == "exact" else 0.851)
     with pytest.raises(LedgerMismatchError):
-        holdout_of(500, tmp_path / "ledger.db", answers="coarse")
-
-
-def test_cells_and_shares_stand_in_the_genesis(tmp_path):
-    cells = holdout_of(500, tmp_path / "ledger.db", answers="auto")
-    assert (cells.ledger.genesis["answers"], cells.ledger.genesis["shares"]) == ("cells", [0.8, 0.2])
-    with pytest.raises(LedgerMismatchError):
-        holdout_of(500, tmp_path / "ledger.db", answers="exact")
-    assert ask(holdout_of(500, tmp_path / "ledger.db", answers="auto"), 425, 0.8512).value == 0.851
+        holdout_of(500, tmp_path / "ledger.db", answers=other)
+    again = ask(holdout_of(500, tmp_path / "ledger.db", answers="auto"), 430, 0.8512)
+    assert again.value == (0.86 if answers == "exact" else 0.851)
+    genesis = {name: begun.ledger.genesis.get(name) for name in ("answers", "shares")}
+    expected = (None, None) if answers == "exact" else ("cells", [0.8, 0.2])
+    assert tuple(genesis.values()) == expected
+    assert ("purse" in begun.ledger.read(lambda state: state.to_dict())) == (answers == "coarse")
 
 
 @pytest.mark.parametrize("ledger", [None, ":memory:"])
@@ -338,30 +333,14 @@ def test_on_a_temporary_ledger_the_first_winner_is_exact_and_later_ones_are_cell
         assert ask(holdout, 425, 0.8512, name="second") == second
 
 
-def test_the_file_of_an_edited_purse_is_refused(tmp_path):
+def test_the_file_of_an_edited_purse_is_refused(holdout):
     """The chain is what notices it; the purse is checked besides."""
-    path = tmp_path / "ledger.db"
-    ask(holdout_of(500, path), 425, 0.8512)
-    with sqlite3.connect(path) as db:
-        db.execute(
-            """UPDATE records SET body = replace(body, '"purse":[0.9', '"purse":[1.9') WHERE seq = 1"""
-        )
+    ask(holdout, 425, 0.8512)
+    edit = """UPDATE records SET body = replace(body, '"purse":[0.9', '"purse":[1.9') WHERE seq = 1"""
+    with sqlite3.connect(holdout.ledger.path) as file:
+        file.execute(edit)
     with pytest.raises(LedgerDamagedError):
-        open_existing_ledger(path, holdouts.State)
-
-
-def _ask_some(holdout, names):
-    return [ask(holdout, 425, 0.8512, name=name).cost.nats for name in names]
-
-
-def test_processes_that_ask_at_once_share_one_purse(tmp_path):
-    holdout = holdout_of(500, tmp_path / "ledger.db")
-    parts = [[f"{worker} {number}" for number in range(15)] for worker in range(2)]
-    Parallel(n_jobs=2)(delayed(_ask_some)(holdout, names) for names in parts)
-    records = bodies(holdout)[1:]
-    assert [body["weight"] for body in records] == weights_of(30)
-    assert [body["purse"][1] for body in records] == list(range(1, 31))
-    assert holdout.ledger.verify() == 31
+        open_existing_ledger(holdout.ledger.path, holdouts.State)
 
 
 def test_what_is_left_and_the_outlook_are_those_of_cells(tmp_path):
@@ -375,8 +354,8 @@ def test_what_is_left_and_the_outlook_are_those_of_cells(tmp_path):
     assert exact.remaining(purpose="certify") < holdout.remaining(purpose="certify", guess_rows=1500)
 
 
-def test_declared_models_have_half_of_the_purse_and_keep_their_level(tmp_path):
-    holdout, level = holdout_of(500, tmp_path / "ledger.db"), math.log(0.05 * 0.8 / 8)
+def test_declared_models_have_half_of_the_purse_and_keep_their_level(holdout):
+    level = math.log(0.05 * 0.8 / 8)
     holdout.declare([RightOn(425, "a"), RightOn(430, "b")], scoring="accuracy")
     assert holdout.ledger.read(lambda state: state.purse.left) == pytest.approx(0.5)
     ask(holdout, 300, 0.9, name="surprise")
