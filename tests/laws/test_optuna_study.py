@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from sklearn_ada import ReusableHoldoutCV
-from tests.laws.test_random_labels import SubsetCentroids
-from tests.support.laws import is_too_often
+from tests.support.laws import is_missed, is_too_often, naive_interval
+from tests.support.models import Centroids
 
 optuna = pytest.importorskip("optuna")
 integration = pytest.importorskip("optuna_integration")
@@ -19,49 +18,34 @@ def study(seed, **params):
     """Return a study over random subsets of the features, which goes where scores were good."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     subsets = {"subset": optuna.distributions.IntDistribution(0, 10_000)}
-    return integration.OptunaSearchCV(
-        SubsetCentroids(), subsets, n_trials=TRIALS, random_state=seed, **params
-    )
+    return integration.OptunaSearchCV(Centroids(), subsets, n_trials=TRIALS, random_state=seed, **params)
 
 
-def naive_interval(seed, X, y, held):
-    """Return the interval of the best of 200 scores on the plain holdout, as if it were the only one."""
-
+def interval_of_the_best_on_the_plain_holdout(seed, X, y, held):
     def on_the_holdout(model, _X, _y):
         return float(np.mean(model.predict(X[held]) == y[held]))
 
     train = [(np.arange(ROWS - HELD), np.arange(1))]
     found = study(seed, scoring=on_the_holdout, cv=train, refit=False).fit(X[~held], y[~held])
-    best = round(found.best_score_ * HELD)
-    interval = stats.binomtest(best, HELD).proportion_ci(0.95, method="exact")
-    return interval.low, interval.high
+    return naive_interval(round(found.best_score_ * HELD), HELD)
 
 
 def certified_interval(seed, X, y, held, folder):
-    search = ReusableHoldoutCV(
-        study(seed),
-        ask="candidates",
-        answers="exact",
-        holdout=held,
-        ledger=folder / f"{seed}.db",
-        expected_questions=TRIALS,
-    ).fit(X, y)
+    exact = {"ask": "candidates", "answers": "exact", "expected_questions": TRIALS}
+    search = ReusableHoldoutCV(study(seed), holdout=held, ledger=folder / f"{seed}.db", **exact).fit(X, y)
     assert len(search.cv_results_["params"]) == TRIALS
     return search.best_score_interval_
 
 
 @pytest.mark.parametrize("runs", [pytest.param(20, marks=pytest.mark.slow), 6])
 def test_the_plain_holdout_overfits_and_the_certified_interval_contains_chance(runs, tmp_path):
-    missed, certified, half_widths = 0, 0, []
+    missed, certified = 0, []
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(ROWS, FEATURES)), rng.integers(0, 2, ROWS)
         held = np.arange(ROWS) < HELD
-        low, high = naive_interval(seed, X, y, held)
-        missed += not low <= 0.5 <= high
-        low, high = certified_interval(seed, X, y, held, tmp_path)
-        certified += not low <= 0.5 <= high
-        half_widths.append((high - low) / 2)
+        missed += is_missed(interval_of_the_best_on_the_plain_holdout(seed, X, y, held), 0.5)
+        certified.append(certified_interval(seed, X, y, held, tmp_path))
     assert missed > runs / 2
-    assert not is_too_often(certified, runs, 0.05)
-    assert max(half_widths) <= 0.15  # it says something
+    assert not is_too_often(sum(is_missed(interval, 0.5) for interval in certified), runs, 0.05)
+    assert max(np.ptp(interval) for interval in certified) <= 0.3  # it says something

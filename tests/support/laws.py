@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-__all__ = ["FALSE_ALARM", "chi_square", "fits_only_as_it_is", "is_too_often", "laplace_sum_exceeds"]
+__all__ = [
+    *("FALSE_ALARM", "chi_square", "fits_only_as_it_is", "is_missed", "is_too_often"),
+    *("laplace_sum_exceeds", "naive_interval"),
+]
 
 FALSE_ALARM = 1e-6
 
@@ -14,6 +17,18 @@ FALSE_ALARM = 1e-6
 def is_too_often(misses, runs, level):
     """Return whether so many misses are hardly possible at this level."""
     return stats.binomtest(int(misses), runs, level, alternative="greater").pvalue < FALSE_ALARM
+
+
+def is_missed(interval, truth):
+    """Return whether the truth is not in an interval."""
+    low, high = interval
+    return not low <= truth <= high
+
+
+def naive_interval(count, n, beta=0.05):
+    """Return Clopper and Pearson's interval of a count, as if nothing else had been asked of the rows."""
+    ends = stats.binomtest(int(count), n).proportion_ci(1.0 - beta, method="exact")
+    return ends.low, ends.high
 
 
 def chi_square(counts, law):

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-__all__ = ["Always", "Column", "FromFile", "RightBelow", "RightOfLabels", "stored"]
+__all__ = ["Always", "Centroids", "Column", "FromFile", "RightBelow", "RightOfLabels", "stored"]
 
 
 class Always(ClassifierMixin, BaseEstimator):
@@ -22,6 +22,28 @@ class Always(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full(len(X), self.label)
+
+
+class Centroids(ClassifierMixin, BaseEstimator):
+    """Nearest class mean on all features or on a random subset; small differences may be left out."""
+
+    def __init__(self, subset=None, shrink=0.0):
+        self.subset, self.shrink = subset, shrink
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.n_features_in_ = X.shape[1]
+        self.columns_ = np.arange(X.shape[1])
+        if self.subset is not None:
+            self.columns_ = np.random.default_rng(self.subset).choice(X.shape[1], 8, replace=False)
+        means = [X[y == c][:, self.columns_].mean(axis=0) for c in self.classes_]
+        step = means[1] - means[0]
+        self.direction_ = np.where(np.abs(step) > self.shrink, step, 0.0)
+        self.offset_ = self.direction_ @ (means[0] + means[1]) / 2
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, self.columns_] @ self.direction_ > self.offset_).astype(int)]
 
 
 class Column(ClassifierMixin, BaseEstimator):

@@ -45,14 +45,8 @@ METHODS = [
     *("ParameterFreeLadder.ask", "PrivateMultiplicativeWeights.ask", "SampleSplitting.ask"),
     *("SparseVector.ask", "Thresholdout.ask", "Verification.ask"),
 ]
-NOT_CALLED = {
-    "Grid",
-    "StatefulMechanism",
-    "Release",
-    "ThresholdoutAnswer",
-    "EffectiveRoundsAnswer",
-    "guess_error",
-}
+NOT_CALLED = {"Grid", "StatefulMechanism", "Release", "ThresholdoutAnswer", "EffectiveRoundsAnswer"}
+NOT_CALLED |= {"guess_error"}
 
 # Zero and below are as bad as NaN for these.
 POSITIVE = {
@@ -66,10 +60,8 @@ TRUNCATED = {"private_quantile", "exact_quantile", "binary_search_quantile", "mu
 
 def arguments(call, name):
     """Return valid arguments of what a name stands for, but for its generator."""
-    passed = {
-        each: INSTEAD.get(name, {}).get(each, GOOD.get(each, ...))
-        for each in inspect.signature(call).parameters
-    }
+    usual = GOOD | INSTEAD.get(name, {})
+    passed = {each: usual.get(each, ...) for each in inspect.signature(call).parameters}
     return {each: copy.deepcopy(value) for each, value in passed.items() if value is not ...}
 
 
@@ -95,7 +87,7 @@ def refused(name, match, **changes):
 
 
 def poisoned(name):
-    """Yield a label and a change of one argument, for every argument and everything that is bad in its place."""
+    """Yield a label and a change of one argument, for all that is bad in its place."""
     for argument, value in arguments(target(name)[0], name).items():
         bads = {}
         if isinstance(value, list | tuple):
