@@ -169,7 +169,7 @@ def test_a_scorer_is_certified_on_its_own_value_or_refused_with_the_reason(name,
 @pytest.mark.parametrize("ask", ["winner", "candidates"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", USABLE)
-def test_a_search_certifies_it_or_says_why_not(name, kind, ask, tasks, opened):
+def test_a_search_certifies_a_scorer_on_its_own_value_or_says_why_not(name, kind, ask, tasks, opened):
     model, guess_rows, rows = tasks[task_of(name)]
     if kind == "independent rows" and task_of(name) == "numbers":
         kind = "at the class mix"
@@ -228,7 +228,7 @@ def test_every_scorer_goes_through_the_stable_median_where_it_is_written(name, t
 
 @pytest.mark.parametrize("task", ["two", "three"])
 @pytest.mark.parametrize("name", ["f1_micro", "precision_micro", "recall_micro", "recall_weighted"])
-def test_these_are_the_accuracy_under_another_name(name, task, tasks):
+def test_micro_averages_and_the_weighted_recall_are_the_accuracy(name, task, tasks):
     model, _, rows = tasks[task]
     assert get_scorer(name)(model, *rows) == pytest.approx(model.score(*rows), abs=1e-12)
 

@@ -51,7 +51,7 @@ def test_a_method_that_can_do_nothing_or_everything(value):
     assert most_questions(lambda k: 0.1, 0.2) == MOST_QUESTIONS
 
 
-def test_few_evaluations_are_needed():
+def test_a_search_for_rows_needs_few_evaluations():
     """Dozens would do by bisection; the slowest bounds take tens of milliseconds each."""
     calls = []
 

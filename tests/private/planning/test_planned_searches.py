@@ -64,7 +64,7 @@ def test_the_mean_width_while_searching_and_published_over_runs_with_sampling():
     assert np.mean(published) == pytest.approx(plan[PUBLISHED].width / plan["one use"].width, rel=0.06)
 
 
-def test_the_reference_sequence():
+def test_plans_of_searches_are_close_to_the_reference_sequence():
     """Nine winners of 500 rows whose guesses held; its final takes all of the purse, ours .95 of it."""
     rows = [row for row in reference("sequence") if row["sequence"] == "held"]
     assert len(rows) == 9
@@ -91,7 +91,7 @@ def test_the_nats_are_those_of_an_urn():
     assert _nats(8, 3) == pytest.approx(paid)
 
 
-def test_which_wins_when():
+def test_splitting_wins_up_to_four_searches_and_cells_win_later():
     """Splitting for a few searches while searching; of the model that is published, cells from the second."""
     for n in (500, 2_000, 100_000):
         plan = plan_of(n=n, searches=9, guess_rows=3 * n)
@@ -117,7 +117,7 @@ def test_the_words_hold_the_numbers_of_the_rows():
     assert "9 searches in a row and half-width 0.02" in repr(plan)
 
 
-def test_sentences_follow_from_each_other():
+def test_advice_rests_on_what_is_recommended():
     """No advice to certify after checks where checks are not what is used; a split needs the number."""
     for asked in ({"n": 1_000, "n_questions": 5}, {"n_questions": 3, "width": 0.05}):
         plan = plan_of(**asked)
@@ -140,7 +140,7 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(("asked", "sentence"), SENTENCES)
-def test_one_search_and_none_that_can_be_certified(asked, sentence):
+def test_the_recommendation_for_searches_says_what_is_possible(asked, sentence):
     assert sentence in plan_of(**asked).recommendation
 
 

@@ -24,19 +24,17 @@ COLUMNS = {
 
 @functools.cache
 def planned(name, **asked):
-    """Return what one method plans; methods with noise and medians take long to solve, and are left out."""
+    """Return what one method plans; the others, some of which take long to solve, are left out."""
 
-    def quick(given):
-        return tuple(
-            m for m in methods(given) if m.name == name or (m.unit == "mean" and "noise" not in m.name)
-        )
+    def alone(given):
+        return tuple(method for method in methods(given) if method.name == name)
 
-    with mock.patch("sklearn_ada.planning.plan.methods", quick):
+    with mock.patch("sklearn_ada.planning.plan.methods", alone):
         return plan_holdout(**WORST, **asked)[name]
 
 
 @pytest.mark.parametrize("row", reference("half_widths"), ids=lambda row: f"{row['n']}-{row['k']}")
-def test_half_widths(row):
+def test_half_widths_are_the_reference_numbers(row):
     n, k = int(row["n"]), int(row["k"])
     for column, name in COLUMNS.items():
         width, published = BY_NAME[name].half_width(n, k), float(row[column])
@@ -90,7 +88,7 @@ def test_subsamples_for_k_medians_between_the_quartiles(k, feldman_steinke, jung
 @pytest.mark.parametrize(
     ("width", "fixed", "adaptive"), [(0.1, 404, 1_340), (0.05, 1_615, 5_358), (0.01, 40_355, 133_930)]
 )
-def test_labels_of_ease_ml_ci(width, fixed, adaptive):
+def test_labels_are_as_many_as_those_of_ease_ml_ci(width, fixed, adaptive):
     """32 steps at reliability .99; its bounds are one-sided, so two-sided ones at .98 are the same."""
     asked = {"n_questions": 32, "width": width, "confidence_level": 0.98, "expected_value": None}
     plan = plan_holdout(**asked, verdicts=True)

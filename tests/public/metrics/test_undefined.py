@@ -103,7 +103,7 @@ def test_numbers_and_many_classes_are_counted_not_shown(asked_of):
 
 
 @pytest.mark.parametrize("name", OF_ONE_CLASS)
-def test_a_choice_and_a_scorer_and_a_search_say_it_too_before_anything_is_fitted(name, asked_of):
+def test_choices_scorers_and_searches_name_a_positive_class_before_anything_is_fitted(name, asked_of):
     model, holdout, X, y = asked_of("churn", "stays")
     written = f"scoring=Metric({name!r}, pos_label='churn')."
     scored = refusal(StableHoldoutScorer(name, holdout), model, X[:200], y[:200])

@@ -25,7 +25,7 @@ def checks_then_certify(n, k, guess_rows, seed):
 @pytest.mark.parametrize(
     ("n", "k", "guess_rows"), [(1_000, 100, 1_000), (10_000, 300, 30_000), (100_000, 100, 100_000)]
 )
-def test_coded_checks_and_the_certify_after_them(n, k, guess_rows):
+def test_checks_and_the_certify_after_them_are_as_wide_as_planned(n, k, guess_rows):
     """The means of a few runs; one run may see a surprise, which the plan counts by its chance."""
     plan = plan_holdout(n=n, n_questions=k, guess_rows=guess_rows)
     check, certify = np.mean([checks_then_certify(n, k, guess_rows, seed) for seed in range(4)], axis=0)
@@ -34,7 +34,7 @@ def test_coded_checks_and_the_certify_after_them(n, k, guess_rows):
 
 
 @pytest.mark.thorough
-def test_checks_with_surprises():
+def test_checks_with_surprises_are_as_wide_as_planned():
     """Two in a hundred guesses are off by a cell; the half-widths are those of the widest check, the last."""
     n, k, rate = 10_000, 500, 0.02
     plan = plan_holdout(n=n, n_questions=k, surprise_rate=rate)
@@ -56,7 +56,7 @@ def test_checks_with_surprises():
     assert certify == pytest.approx(plan["certify after checks"].width, rel=0.1)
 
 
-def test_certifies_alone():
+def test_certifies_without_checks_are_as_wide_as_planned():
     """One certify after the other, such as the winner of every search."""
     n, k = 10_000, 12
     plan = plan_holdout(n=n, n_questions=k)
@@ -84,7 +84,7 @@ def stored(tmp_path):
     return of
 
 
-def test_a_real_holdout(stored):
+def test_checks_and_a_certify_of_a_real_holdout_are_as_wide_as_planned(stored):
     n, k, rng = 2_000, 40, np.random.default_rng(1)
     models, holdout = stored(k, expected_questions=k)
     plan = plan_holdout(n=n, n_questions=k)
@@ -96,7 +96,7 @@ def test_a_real_holdout(stored):
     assert answer.half_width == pytest.approx(plan["certify after checks"].width, rel=0.1)
 
 
-def test_declared_models_of_a_real_holdout(stored):
+def test_declared_models_of_a_real_holdout_are_as_wide_as_planned(stored):
     """The tenth of ten, certified after a surprise that would have cost any other model."""
     models, holdout = stored(10)
     assert holdout.declare(models, scoring="accuracy") == 10
@@ -118,7 +118,7 @@ class Shifted(BaseEstimator):
         return np.asarray(X)[:, 0] + self.shift
 
 
-def test_a_guessed_median_of_a_real_holdout(tmp_path):
+def test_a_guessed_median_of_a_real_holdout_is_as_wide_as_planned(tmp_path):
     """Levels of the last exact median, and of one whose guesses hold."""
     n, k, t = 4_000, 10, 20
     rng = np.random.default_rng(0)

@@ -80,7 +80,7 @@ def test_the_half_width_solves_bennetts_equation_and_not_a_tenth_less():
         ({"disagreement": 0.1, "passes": 1}, 209),
     ],
 )
-def test_labels_of_continuous_integration(rule, n):
+def test_labels_are_as_many_as_those_of_continuous_integration(rule, n):
     """32 steps at .99, one-sided: ease.ml/ci's count, stop rules, and two models that differ on a tenth."""
     assert plan_holdout(**ASKED, **rule).best.n == n
 

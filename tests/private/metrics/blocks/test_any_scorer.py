@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
@@ -19,7 +19,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Metric
 from sklearn_ada.metrics import UnusableOutputsError
@@ -85,20 +85,17 @@ def test_a_regression_scorer_has_the_values_of_its_blocks(scorer):
 
 
 @pytest.mark.parametrize(
-    "scoring", ["matthews_corrcoef", "accuracy", "f1_macro", make_scorer(fbeta_score, beta=2)]
+    "metric",
+    [
+        *map(Metric, ("matthews_corrcoef", "accuracy", "f1_macro", make_scorer(fbeta_score, beta=2))),
+        Metric(lambda y, p: -np.abs(y - p), kind="mean", range=(-1, 0)),
+    ],
 )
-def test_a_model_predicts_every_row_once(scoring):
+def test_a_model_predicts_every_row_once(metric):
     model = counting(DecisionTreeClassifier)(max_depth=3).fit(X[:200], Y[:200])
-    Metric(scoring).blocks(model, X, Y, ROWS)
-    assert model.asked == [600]
-
-
-def test_a_users_mean_takes_one_prediction():
-    model = counting(DecisionTreeRegressor)(max_depth=3).fit(X[:200], Y[:200])
-    metric = Metric(lambda y, p: -np.abs(y - p), kind="mean", range=(-0.5, 0))
     got = metric.blocks(model, X, Y, ROWS)
     assert model.asked == [600]
-    assert_array_equal(got, one_by_one(metric.score, model))
+    assert_allclose(got, one_by_one(metric.score, model))
 
 
 def test_a_function_that_reads_the_rows_gets_the_rows():
@@ -120,14 +117,17 @@ def test_where_a_scorer_is_undefined_the_block_is_and_other_errors_pass():
         Metric(make_scorer(picky, error=TypeError)).blocks(MODEL, X, Y, ROWS)
 
 
-@pytest.mark.parametrize(("outputs", "message"), [([], "broadcast"), ([np.nan], "not finite")])
-def test_a_model_that_fails_makes_no_block_undefined(outputs, message):
-    class Failing(DummyClassifier):
-        def predict(self, X):
-            return np.broadcast_to(np.array(outputs), len(X))
+FAILING = {
+    "raises": (lambda model, X: int("broken"), "invalid literal"),
+    "answers NaN": (lambda model, X: np.full(len(X), np.nan), "not finite"),
+}
 
+
+@pytest.mark.parametrize(("predict", "message"), FAILING.values(), ids=FAILING)
+def test_a_model_that_fails_makes_no_block_undefined(predict, message):
+    model = type("Failing", (DummyClassifier,), {"predict": predict})().fit(X, Y)
     with pytest.raises(ValueError, match=message):
-        Metric("matthews_corrcoef").blocks(Failing().fit(X, Y), X, Y, ROWS)
+        Metric("matthews_corrcoef").blocks(model, X, Y, ROWS)
 
 
 TEXTS = [f"{'good' if label else 'bad'} {number}" for number, label in enumerate(Y)]

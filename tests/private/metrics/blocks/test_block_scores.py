@@ -111,7 +111,7 @@ def draw_probabilities(rng, n, n_classes, dtype):
 
 @pytest.mark.parametrize("name", [*OF_LABELS, *OF_ONE_CLASS])
 @many(30, 12, kind=st.sampled_from(sorted(LABEL_SETS)), weighting=weightings("float32", "integers"))
-def test_metrics_of_labels(name, shape, kind, weighting, rng):
+def test_metrics_of_labels_are_scikit_learns_on_every_block(name, shape, kind, weighting, rng):
     labels = LABEL_SETS["pm" if name in OF_ONE_CLASS and len(LABEL_SETS[kind]) > 2 else kind]
     y, predicted = draw_labels(rng, labels, np.prod(shape))
     weight = draw_weight(rng, len(y), weighting)
@@ -123,7 +123,7 @@ def test_metrics_of_labels(name, shape, kind, weighting, rng):
 
 @pytest.mark.parametrize("name", sorted(PROBABILISTIC))
 @many(60, 15, dtype=FLOATS, weighting=weightings(), order=st.sampled_from("FC"))
-def test_metrics_of_probabilities_of_two_classes(name, shape, dtype, weighting, order, rng):
+def test_metrics_of_probabilities_of_two_classes_are_scikit_learns(name, shape, dtype, weighting, order, rng):
     y = rng.integers(0, 2, np.prod(shape))
     p = np.asarray(draw_probabilities(rng, len(y), 2, dtype), order=order)
     given = {"labels": TWO, "sample_weight": draw_weight(rng, len(y), weighting)}
@@ -140,7 +140,7 @@ def test_metrics_of_probabilities_of_two_classes(name, shape, dtype, weighting, 
 
 @pytest.mark.parametrize("name", OF_SEVERAL)
 @many(60, 15, dtype=FLOATS, weighting=weightings())
-def test_metrics_of_probabilities_of_more_classes(name, shape, dtype, weighting, rng):
+def test_metrics_of_probabilities_of_more_classes_are_scikit_learns(name, shape, dtype, weighting, rng):
     labels, tolerance = TEXT[:3], SINGLE if dtype == "float32" else EXACTLY
     y = rng.choice(labels, np.prod(shape), p=[0.1, 0.4, 0.5])
     p, weight = draw_probabilities(rng, len(y), 3, dtype), draw_weight(rng, len(y), weighting)
@@ -161,7 +161,7 @@ def test_metrics_of_probabilities_of_more_classes(name, shape, dtype, weighting,
     150, 20, digits=st.sampled_from([0, 1, 2, 15]), dtype=FLOATS, weighting=weightings("zeros"),
     method=st.sampled_from(["decision_function", "predict_proba"]),
 )  # fmt: skip
-def test_areas_of_two_classes(name, shape, digits, dtype, weighting, method, rng):
+def test_areas_of_two_classes_are_scikit_learns(name, shape, digits, dtype, weighting, method, rng):
     n = np.prod(shape)
     y = (rng.random(n) < rng.choice([0.05, 0.5])).astype(int)
     score = rng.random(n).round(digits).astype(dtype)
@@ -173,7 +173,7 @@ def test_areas_of_two_classes(name, shape, digits, dtype, weighting, method, rng
 
 @pytest.mark.parametrize("name", sorted(AREAS))
 @many(60, 20, n_classes=st.integers(3, 4), digits=st.sampled_from([1, 15]), weighting=weightings())
-def test_areas_of_more_classes(name, shape, n_classes, digits, weighting, rng):
+def test_areas_of_more_classes_are_scikit_learns(name, shape, n_classes, digits, weighting, rng):
     n, labels = np.prod(shape), TEXT[:n_classes]
     y = rng.choice(labels, n)
     p = rng.dirichlet(np.ones(n_classes), n).round(digits)
@@ -196,7 +196,7 @@ def test_areas_of_more_classes(name, shape, n_classes, digits, weighting, rng):
 
 
 @pytest.mark.parametrize("name", sorted(AREAS))
-def test_areas_of_two_classes_by_a_matrix(name):
+def test_areas_of_two_classes_by_a_matrix_are_scikit_learns(name):
     rng = np.random.default_rng(0)
     y, p = rng.integers(0, 2, 60), rng.dirichlet([1, 1], 60).round(1)
     given = {"labels": TWO, "sample_weight": rng.exponential(size=60)}
@@ -215,7 +215,7 @@ def varies_enough(y, predicted, weight):
     80, 15, kind=st.sampled_from(["floats", "float32", "counts", "constant", "exact", "ties"]),
     weighting=weightings("zeros", "integers"),
 )  # fmt: skip
-def test_metrics_of_numbers(name, shape, kind, weighting, rng):
+def test_metrics_of_numbers_are_scikit_learns(name, shape, kind, weighting, rng):
     n = np.prod(shape)
     y = rng.exponential(size=n) - 0.5 * (rng.random() < 0.3) - 2.0 * (rng.random() < 0.1)
     predicted = y + 0.3 * rng.normal(size=n)
@@ -248,7 +248,7 @@ def test_every_metric_is_of_one_kind_above():
 
 
 @pytest.mark.parametrize("name", ["r2", "explained_variance"])
-def test_a_constant_target(name):
+def test_a_constant_target_has_scikit_learns_value(name):
     y = np.full(300, 0.1)  # its mean is not exact in floating point, but summed as scikit-learn does
     predicted = np.concatenate([y[:100], y[:100] + 1, y[:99], [0.2]])
     assert_allclose(block_scores(name, y, predicted, 3), scorer_scores(name, y, predicted, 3))
@@ -325,7 +325,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "changes", "message"), BAD)
-def test_bad_input(name, changes, message):
+def test_bad_input_of_blocks_is_refused(name, changes, message):
     with pytest.raises(ValueError, match=message):
         block_scores(name, **{"y_true": [0, 1] * 3, "outputs": [0, 1] * 3, "n_blocks": 3, **changes})
 
