@@ -164,11 +164,23 @@ def _place_by_ids(
             "one and says so in every certificate, and give the ledger a path.",
             once=("rows with ids of which others are missing", os.fspath(own)),
         )
-    elif is_begun(by_labels):
+        return Place(own)
+    if is_begun(by_labels):
         return Place(by_labels)  # which is refused: it was begun without ids
-    elif any(is_begun(other) for other in noted_ledgers(by_labels) if _is_of_rows(other) and other != own):
+    _check_other_ids(own, by_labels, in_any_order)
+    return Place(own)
+
+
+def _check_other_ids(own: Address, by_labels: Address, in_any_order: Address) -> None:
+    """Raise if the same labels were asked about with other ids; warn if they were in another order."""
+
+    def have_others(noted: Address) -> bool:
+        others = (other for other in noted_ledgers(noted) if _is_of_rows(other) and other != own)
+        return any(map(is_begun, others))
+
+    if have_others(by_labels):
         raise _asked_otherwise("with other ids: give those, as they were (a number is not the same as text)")
-    elif any(is_begun(other) for other in noted_ledgers(in_any_order) if _is_of_rows(other) and other != own):
+    if have_others(in_any_order):
         warn_user(
             "As many rows of each label were asked about in this session, and none of their ids is among "
             "these. Other data have a ledger of their own. If they are the same rows, in another order and "
@@ -176,7 +188,6 @@ def _place_by_ids(
             "ledger holds any more: give the ids as they were (a number is not the same as text).",
             once=("as many rows of each label", os.fspath(own)),
         )
-    return Place(own)
 
 
 class _SharingLedger(NamedTuple):

@@ -174,10 +174,10 @@ def _plan(session: Session, asked: Ask) -> Question:
     check_option(asked.purpose, "purpose", "a question", PURPOSES)
     kind: type[Question] = _checked_class(settings, asked.purpose, owner) or CodedQuestion
     median = settings if kind is StableQuestion else None
-    if subject.is_given and median is not None:
-        expected = "None, or of a mechanism other than a median"
-        raise bad_parameter("settings", f"{owner} of predictions", expected, settings)
     if subject.is_given:
+        if median is not None:
+            expected = "None, or of a mechanism other than a median"
+            raise bad_parameter("settings", f"{owner} of predictions", expected, settings)
         check_predictions(asked.metric, owner)
     asked.metric.check_estimator(subject.estimator)
     metric = asked.metric if settings is not None else _tuned_metric(session, asked)

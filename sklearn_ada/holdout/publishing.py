@@ -78,11 +78,12 @@ def unseal(
             raise bad_parameter("key", _OWNER, "None where the ledger has no seal_key", "a key", fix)
         private = check_private_key(key, public, _OWNER)
     if answers is None:
-        sealed = [Sealed(ledger, number) for number in _all_sealed(ledger)]
+        numbers = _all_sealed(ledger)
     else:
         several = isinstance(answers, Iterable) and not isinstance(answers, str | bytes)
         given: list[Any] = list(answers) if several else [answers]  # type: ignore[arg-type]
-        sealed = [Sealed(ledger, number) for number in [_number_of(ledger, answer) for answer in given]]
+        numbers = [_number_of(ledger, answer) for answer in given]
+    sealed = [Sealed(ledger, number) for number in numbers]
     fresh = [each for each in sealed if each.released is None]
     if fresh and public is not None and private is None:
         raise bad_parameter(

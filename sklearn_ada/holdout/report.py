@@ -611,20 +611,9 @@ def _remark(state: State) -> str:
 def _report_of_state(state: State, genesis: Genesis) -> HoldoutReport:
     value = 0.5 if state.last_value is None else state.last_value
     return HoldoutReport(
-        fingerprint=state.fingerprint,
-        n_rows=state.rows,
-        confidence_level=genesis.confidence_level,
-        tolerance=genesis.tolerance,
-        nats=state.account.nats,
-        asked=dict(state.asked),
-        refused=state.refused,
-        answers=(),
-        entries=(),
-        outlook=outlook_of(state, value),
-        asked_by=dict(state.askers),
-        targets=Targets(state.targets).counts,
-        confirmed=dict(zip(OUTCOMES, state.confirmed, strict=True)),
-        head="",
-        remark="" if state.purse is None else _remark(state),
-        closed=state.closed,
-    )
+        state.fingerprint, state.rows, genesis.confidence_level, genesis.tolerance, state.account.nats,
+        dict(state.asked), state.refused, answers=(), entries=(), outlook=outlook_of(state, value),
+        asked_by=dict(state.askers), targets=Targets(state.targets).counts,
+        confirmed=dict(zip(OUTCOMES, state.confirmed, strict=True)), head="",
+        remark="" if state.purse is None else _remark(state), closed=state.closed,
+    )  # fmt: skip
