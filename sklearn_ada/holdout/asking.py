@@ -237,7 +237,7 @@ def allowance_or_refuse(session: Session, framed: Framed, state: State) -> Allow
     final = publish and not is_sealed
     allowance = state.allowance(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
     if question.may_be_declared:
-        allowance = state.declared(framed.member, allowance)
+        allowance = state.with_declared(framed.member, allowance)
     allowance = with_routes(state, question, allowance)
     admits_all = publish or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
     if not admits_all and not state.is_tolerated(*foreseen_half_width(state, question, allowance)):

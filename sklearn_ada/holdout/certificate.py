@@ -47,8 +47,8 @@ from sklearn_ada.holdout.records import (
     SealedRecord,
     UnsealedRecord,
     ValueRecord,
-    described,
     entry_of,
+    genesis_entry,
     read_answer,
     read_record,
 )
@@ -115,7 +115,7 @@ def certificate_of(prefix: Prefix) -> dict[str, Any]:
             "the ledger's secret, all intervals below contain their targets at once, however the questions "
             "were chosen."
         ),
-        "holdout": {**described(genesis, _OF_GENESIS), "rows_now": state.rows},
+        "holdout": {**genesis_entry(genesis, _OF_GENESIS), "rows_now": state.rows},
         "asked": {**state.asked, "refused": state.refused, "asked by": dict(state.askers)},
         "revealed": {"nats": state.account.nats, "published": state.finals, "closed": state.closed},
         "theorems": list(dict.fromkeys(each["theorem"] for each in given)),

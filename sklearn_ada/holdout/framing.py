@@ -7,7 +7,7 @@ is looked at or charged.
 `in_form` chooses how this ledger answers that question. Where it says so (``answers="coarse"``), a certify of
 a count of 0/1 losses tells its cell and seals the count; with ``"auto"`` the first certify of a ledger is
 exact. Of other metrics the interval may be a function of all rows. Everything else is answered as on any
-other ledger, and takes its weight from the same purse.
+other ledger, and takes its stake from the same purse.
 
 `Framed` is the question in that form with the keys by which it is found again.
 """

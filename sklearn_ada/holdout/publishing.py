@@ -11,7 +11,7 @@ It is a question like any other, asked after all others, so it pays for everythi
 is about a model that was asked before, whose sealed value keeps the level of its asking; both intervals hold
 together, and what lies in both is released (`sklearn_ada.guarantees.intersection`). A model that was never
 asked is asked first, which costs hundredths of a nat if its guess holds. What has no cells is asked with the
-weight of a final; if its value was released before, nothing more is revealed, and that is nearly free.
+stake of a final; if its value was released before, nothing more is revealed, and that is nearly free.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def read_record(body: dict[str, Any]) -> LedgerRecord | None:
     return KINDS[body["kind"]].from_dict(body) if "kind" in body else None
 
 
-def described(genesis: Genesis, names: Sequence[str]) -> dict[str, Any]:
+def genesis_entry(genesis: Genesis, names: Sequence[str]) -> dict[str, Any]:
     """Return what the first record says under these names; None where it says nothing."""
     return {name: genesis.body.get(name) for name in names}
 

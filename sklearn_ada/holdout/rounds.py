@@ -115,7 +115,7 @@ def open_round(
     ------
     BudgetExhaustedError
         If the tolerance does not admit them all; the message says how many it admits. If no theory certifies
-        them, as where nothing is left of the weights; the message says what is left.
+        them, as where nothing is left of the purse; the message says what is left.
     """
     owner = "a round of questions"
     check_option(purpose, "purpose", owner, PURPOSES)

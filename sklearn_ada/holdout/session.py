@@ -25,7 +25,7 @@ recorded in the order of their scores, every conversation had a miss. So
 - no answer of it is certified by the transcript until it is closed, and then all are at the L of that moment,
   which is at least what each of them would have in any order.
 
-Until then description length speaks alone, with the L from before the round and a G-th of its weight.
+Until then description length speaks alone, with the L from before the round and a G-th of its stake.
 """
 
 from __future__ import annotations

@@ -383,7 +383,7 @@ class State:
         """Return ln delta of what takes this stake after so many nats."""
         return ln_delta(self.policy.ln_sealed, stake, nats) if stake > 0.0 else -math.inf
 
-    def declared(self, member: str, allowance: Allowance) -> Allowance:
+    def with_declared(self, member: str, allowance: Allowance) -> Allowance:
         """Return the larger of an allowance and that of a declared model.
 
         No later answer makes the second smaller. ``member`` is the key of model and metric; one that was not
