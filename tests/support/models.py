@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-__all__ = ["Always", "Centroids", "Column", "FromFile", "RightBelow", "RightOfLabels", "stored"]
+__all__ = ["Always", "Centroids", "Column", "FromFile", "RightBelow", "RightOfLabels", "coin", "stored"]
 
 
 class Always(ClassifierMixin, BaseEstimator):
@@ -100,6 +100,11 @@ class RightOfLabels(ClassifierMixin, BaseEstimator):
         if self.fails:
             raise ValueError("no")
         return self.predict_proba(X).argmax(axis=1)
+
+
+def coin(share, tag=0, fails=False, size=20_000):
+    """Return a model that is right on a share of numbered rows; its tag makes it another model."""
+    return RightOfLabels(share * size, tag, fails)
 
 
 class FromFile(ClassifierMixin, BaseEstimator):

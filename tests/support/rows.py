@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-__all__ = ["coin_flips", "each_row_of", "numbers_of", "reference"]
+__all__ = ["coin_flips", "each_row_of", "numbered", "numbers_of", "reference"]
 
 REFERENCE = Path(__file__).parents[1] / "golden" / "reference"
 
@@ -39,3 +39,8 @@ def coin_flips(size=400):
     """Return rows whose labels are coin flips: questions differ, and scores are close to the worst guess."""
     rng = np.random.default_rng(0)
     return rng.normal(size=(size, 4)), rng.integers(0, 2, size)
+
+
+def numbered(y):
+    """Return rows that hold their number and their label, and the labels."""
+    return np.c_[np.arange(len(y)), y].astype(float), y

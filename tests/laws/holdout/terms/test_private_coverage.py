@@ -17,6 +17,7 @@ from sklearn_ada.questions.noisy import GaussianQuestion
 from sklearn_ada.questions.question import Draw
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Genesis, Policy
+from tests.support.laws import is_too_often
 
 ROWS = 400
 CONVERSATIONS = 60
@@ -70,14 +71,13 @@ def _attack(seed, n_questions):
     return missed, float((vote > 0).mean())
 
 
-def _consistent(misses, runs=CONVERSATIONS):
-    """Whether so few misses are consistent with beta, at a false alarm below 1e-6."""
-    return stats.binom.sf(misses - 1, runs, BETA) > 1e-6
+def misses(n_questions):
+    return sum(_attack(seed, n_questions)[0] for seed in range(CONVERSATIONS))
 
 
 @pytest.mark.parametrize("n_questions", [4, 100])
 def test_every_private_interval_covers_at_once(n_questions):
-    assert _consistent(sum(_attack(seed, n_questions)[0] for seed in range(CONVERSATIONS)))
+    assert not is_too_often(misses(n_questions), CONVERSATIONS, BETA)
 
 
 def test_without_the_filter_the_attack_succeeds(monkeypatch):
@@ -93,7 +93,7 @@ def test_without_the_filter_the_attack_succeeds(monkeypatch):
 def test_without_its_allowances_the_intervals_miss(monkeypatch):
     monkeypatch.setattr(GaussianQuestion, "noise_bound", lambda self, ln_noise: 0.0)
     monkeypatch.setattr("sklearn_ada.terms.privacy_account.zcdp_gap", lambda rho, ln_beta: 0.0)
-    assert not _consistent(sum(_attack(seed, 4)[0] for seed in range(CONVERSATIONS)))
+    assert is_too_often(misses(4), CONVERSATIONS, BETA)
 
 
 def test_the_allowance_for_noise_is_the_normal_quantile():

@@ -26,10 +26,6 @@ def weighing(estimator, X, y, sample_weight=None):
     return float(np.average(estimator.predict(X) == y, weights=sample_weight))
 
 
-def any_keyword(estimator, X, y, **params):
-    return weighing(estimator, X, y, **params)
-
-
 class Undecided:
     """A scorer that is an object."""
 
@@ -48,7 +44,7 @@ REFUSED = {
 }
 TAKEN = {
     "weighing": weighing,
-    "any keyword": any_keyword,
+    "any keyword": lambda estimator, X, y, **params: weighing(estimator, X, y, **params),
     "made scorer": make_scorer(fbeta_score, beta=2),
     "made scorer of scores": make_scorer(
         lambda y, scores, sample_weight=None: float(np.std(scores)), response_method="decision_function"
@@ -72,8 +68,8 @@ def models(model):
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_it_is_refused_where_a_median_or_a_selection_is_planned(
-    case, weighted, rows, model, models, uncharged, sentence
+def test_it_is_refused_where_a_median_or_a_selection_is_planned_and_answered_without_weights(
+    case, weighted, holdout, rows, model, models, uncharged, sentence
 ):
     scoring, refused = REFUSED[case], sentence("scoring", "a holdout with sample_weight")
     scorer = StableHoldoutScorer(scoring, weighted, n_subsamples=5, grid=SETTINGS.grid)
@@ -87,11 +83,7 @@ def test_it_is_refused_where_a_median_or_a_selection_is_planned(
             scorer(model, rows[0], rows[1])
         with pytest.raises(ValueError, match=refused):
             weighted.select(models, scoring=scoring, epsilon=None)
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_without_weights_it_is_answered(case, holdout, model):
-    assert holdout.check(model, scoring=REFUSED[case], guess=0.5, settings=SETTINGS).answered
+    assert holdout.check(model, **asked).answered
 
 
 @pytest.mark.parametrize("case", TAKEN)
@@ -116,7 +108,7 @@ def test_groups_without_weights_need_no_weighing(rows, model, tmp_path):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name in get_scorer_names() if not SCORERS[name].is_refused])
-def test_every_scorer_string_is_told_apart(name):
+def test_whether_a_scorer_string_weighs_is_known_for_every_one(name):
     assert Metric(name, kind="general").takes_weights() is (name not in WITHOUT)
     y = 1.0 + np.arange(40) % 2
     model = LogisticRegression().fit(y[:, None], y)

@@ -1,10 +1,8 @@
 """Sealed for the holder of a private key: the ledger and its secret do not open what is sealed."""
 
 import base64
-import json
 import os
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -20,26 +18,20 @@ from sklearn_ada.questions.sealed import sealed_context, shown
 from sklearn_ada.terms import seal_key as seal_keys
 from sklearn_ada.terms.models import _LAYOUT, OutputSummary, _padded
 from tests.support.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
-from tests.support.ledgers import bodies
+from tests.support.ledgers import bodies, kinds
 
 x25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.x25519")
 serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
 ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
 
 
-def pair():
+def pair(kind=x25519.X25519PrivateKey, password=None):
     """A private key and its public one, as PEM texts."""
-    return pem_of(x25519.X25519PrivateKey.generate())
-
-
-def pem_of(key, password=None):
-    encryption = (
-        serialization.NoEncryption() if password is None else serialization.BestAvailableEncryption(password)
-    )
-    form = serialization.PrivateFormat.PKCS8
-    private = key.private_bytes(serialization.Encoding.PEM, form, encryption)
-    form = serialization.PublicFormat.SubjectPublicKeyInfo
-    return private.decode(), key.public_key().public_bytes(serialization.Encoding.PEM, form).decode()
+    key, pem = kind.generate(), serialization.Encoding.PEM
+    how = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, how)
+    public = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return private.decode(), public.decode()
 
 
 PRIVATE, PUBLIC = pair()
@@ -48,6 +40,15 @@ PRIVATE, PUBLIC = pair()
 @pytest.fixture
 def holdout(tmp_path):
     return holdout_of(500, tmp_path / "ledger.db", seal_key=PUBLIC)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The two keys as files."""
+    paths = tmp_path / "private.pem", tmp_path / "public.pem"
+    for path, text in zip(paths, (PRIVATE, PUBLIC), strict=True):
+        path.write_text(text)
+    return paths
 
 
 # What the holder and the asker can do
@@ -65,32 +66,20 @@ def test_the_holder_unseals_what_was_asked(holdout, tmp_path):
     assert holdout.ledger.verify()
 
 
-def test_without_the_key_nothing_is_unsealed(holdout, sentence, uncharged):
-    first = ask(holdout, 425, 0.8512)
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("key", "Holdout.unseal")) as caught:
-        holdout.unseal(first)
-    assert "publish(model)" in str(caught.value)
-    holdout.close()
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("key", "Holdout.unseal")):
-        holdout.unseal()
-
-
 def test_a_final_is_computed_from_the_rows(holdout, tmp_path):
     plain = holdout_of(500, tmp_path / "plain.db")
-    told = []
+    finals = []
     for each in (holdout, plain):
-        ask(each, 425, 0.8512, name="kept")
-        ask(each, 300, 0.8512, name="surprise")
-        told += [
-            ask(each, 425, 0.8512, name="kept", publish=True),
-            ask(each, 430, 0.8512, name="new", publish=True),
-        ]
-    assert [answer.value for answer in told] == [0.85, 0.86] * 2
-    assert [answer.interval for answer in told[:2]] == [answer.interval for answer in told[2:]]
-    assert [answer.cost for answer in told[:2]] == [answer.cost for answer in told[2:]]
+        for count, name in ((425, "kept"), (300, "surprise")):
+            ask(each, count, 0.8512, name=name)
+        for count, name in ((425, "kept"), (430, "new")):
+            final = ask(each, count, 0.8512, name=name, publish=True)
+            finals.append((final.value, final.interval, final.cost))
+    assert [value for value, *_ in finals] == [0.85, 0.86] * 2
+    assert finals[:2] == finals[2:]
 
 
-def test_what_was_told_needs_no_key(holdout, nearly_free):
+def test_what_was_answered_needs_no_key(holdout, nearly_free):
     first = ask(holdout, 425, 0.8512)
     with nearly_free(holdout):
         assert ask(holdout, 425, 0.8512) == first
@@ -104,18 +93,16 @@ def test_what_was_told_needs_no_key(holdout, nearly_free):
     assert ask(holdout, 430, 0.8512, name="other", publish=True).value == exact.value == 0.86
 
 
-def test_every_form_of_a_key_is_the_same_key(tmp_path):
+def test_every_form_of_a_key_is_the_same_key(files, tmp_path):
     private = serialization.load_pem_private_key(PRIVATE.encode(), None)
-    (tmp_path / "private.pem").write_text(PRIVATE)
-    (tmp_path / "public.pem").write_text(PUBLIC)
-    publics = [PUBLIC, PUBLIC.encode(), tmp_path / "public.pem", str(tmp_path / "public.pem")]
-    for form in (*publics, private.public_key(), None):  # None: as it was begun
+    publics = [PUBLIC, PUBLIC.encode(), files[1], str(files[1]), private.public_key()]
+    for form in (*publics, None):  # None: as it was begun
         ask(holdout_of(500, tmp_path / "ledger.db", seal_key=form), 425, 0.8512)
     holdout = holdout_of(500, tmp_path / "ledger.db")
     assert holdout.ledger.genesis["seal_key"] == private.public_key().public_bytes_raw().hex()
     holdout.close()
-    number = next(i for i, body in enumerate(bodies(holdout)) if body.get("kind") == "sealed")
-    privates = [PRIVATE, PRIVATE.encode(), tmp_path / "private.pem", str(tmp_path / "private.pem"), private]
+    privates = [PRIVATE, PRIVATE.encode(), files[0], str(files[0]), private]
+    number = kinds(holdout).index("sealed")
     assert {holdout.unseal(number, key=form)[0].value for form in privates} == {0.85}
 
 
@@ -130,9 +117,8 @@ def test_auto_asks_with_a_key_as_well(tmp_path):
 def test_a_search_seals_with_the_key_and_publishes_without_the_private_one(tmp_path):
     X, y = load_iris(return_X_y=True)
     grid = GridSearchCV(LogisticRegression(max_iter=200), {"C": [0.1, 1.0]}, cv=3)
-    search = ReusableHoldoutCV(
-        grid, ask="winner", answers="coarse", ledger=tmp_path / "ledger.db", seal_key=PUBLIC
-    )
+    how = {"ask": "winner", "answers": "coarse", "ledger": tmp_path / "ledger.db"}
+    search = ReusableHoldoutCV(grid, seal_key=PUBLIC, **how)
     assert clone(search).seal_key == PUBLIC
     search.fit(X, y)
     assert len(bodies(search.holdout_)[-1]["sealed"]) == 112
@@ -141,135 +127,112 @@ def test_a_search_seals_with_the_key_and_publishes_without_the_private_one(tmp_p
     assert final.verdict == "exact"
 
 
-def test_the_command_line_takes_the_key_as_a_file(holdout, tmp_path, capsys):
+def test_the_command_line_takes_the_key_as_a_file(holdout, files, tmp_path, capsys):
     ask(holdout, 425, 0.8512)
     path = str(holdout.ledger.path)
-    wrong, _ = pair()
-    for name, pem in (("private.pem", PRIVATE), ("public.pem", PUBLIC), ("wrong.pem", wrong)):
-        (tmp_path / name).write_text(pem)
+    (tmp_path / "wrong.pem").write_text(pair()[0])
     assert main(["ledger", "close", path]) == 0
     count = holdout.ledger.verify()
     for flags, message in (
         ([], "must be the private key"),
         (["--key", str(tmp_path / "wrong.pem")], "Got 'the key of another' instead"),
-        (["--key", str(tmp_path / "public.pem")], "Got 'a public key' instead"),
+        (["--key", str(files[1])], "Got 'a public key' instead"),
         (["--key", str(tmp_path / "none.pem")], "a path that cannot be read"),
     ):
         assert main(["ledger", "unseal", path, *flags]) == 1
         assert message in capsys.readouterr().err
     assert holdout.ledger.verify() == count
-    assert main(["ledger", "unseal", path, "--key", str(tmp_path / "private.pem")]) == 0
-    told = capsys.readouterr().out
-    assert "0.85 in [" in told
-    assert "1 value unsealed" in told
+    assert main(["ledger", "unseal", path, "--key", str(files[0])]) == 0
+    printed = capsys.readouterr().out
+    assert "0.85 in [" in printed
+    assert "1 value unsealed" in printed
 
 
 # Bad input
 
 
-class TestBadKeys:
-    def test_a_private_key_is_not_taken_for_the_public_one_nor_shown(self, tmp_path, sentence):
-        private = serialization.load_pem_private_key(PRIVATE.encode(), None)
-        (tmp_path / "private.pem").write_text(PRIVATE)
-        for given in (PRIVATE, PRIVATE.encode(), private, tmp_path / "private.pem"):
-            with pytest.raises(ValueError, match=sentence("seal_key", "Holdout")) as caught:
-                holdout_of(500, tmp_path / "ledger.db", seal_key=given)
-            assert "Got 'a private key' instead" in str(caught.value)
-            assert PRIVATE.splitlines()[1] not in str(caught.value)
-        assert not (tmp_path / "ledger.db").exists()
+def test_a_private_key_is_not_taken_for_the_public_one_nor_shown(files, tmp_path, sentence):
+    private = serialization.load_pem_private_key(PRIVATE.encode(), None)
+    for given in (PRIVATE, PRIVATE.encode(), private, files[0]):
+        with pytest.raises(ValueError, match=sentence("seal_key", "Holdout")) as caught:
+            holdout_of(500, tmp_path / "ledger.db", seal_key=given)
+        assert "Got 'a private key' instead" in str(caught.value)
+        assert PRIVATE.splitlines()[1] not in str(caught.value)
+    assert not (tmp_path / "ledger.db").exists()
 
-    def test_what_is_no_public_key_is_refused_before_a_ledger_is_begun(self, tmp_path, sentence):
-        _, other_kind = pem_of(ed25519.Ed25519PrivateKey.generate())
-        small = x25519.X25519PublicKey.from_public_bytes(bytes(32))
-        garbage = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----"
-        for given in (1, "", b"", b"key", garbage, other_kind, "no/such/file.pem", tmp_path, small, [PUBLIC]):
-            with pytest.raises(ValueError, match=sentence("seal_key", "Holdout")) as caught:
-                holdout_of(500, tmp_path / "ledger.db", seal_key=given)
-            assert "AAAA" not in str(caught.value)
-        assert not (tmp_path / "ledger.db").exists()
 
-    def test_where_nothing_is_sealed_there_is_no_key(self, tmp_path, sentence):
-        for policy in ({"answers": "exact"}, {"answers": "auto", "route": "both"}):
-            with pytest.raises(ValueError, match=sentence("seal_key", "Holdout")):
-                holdout_of(500, tmp_path / "ledger.db", seal_key=PUBLIC, **policy)
-        exact = holdout_of(500, tmp_path / "exact.db", answers="exact")
+def test_what_is_no_public_key_is_refused_before_a_ledger_is_begun(tmp_path, sentence):
+    _, other_kind = pair(ed25519.Ed25519PrivateKey)
+    small = x25519.X25519PublicKey.from_public_bytes(bytes(32))
+    garbage = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----"
+    for given in (1, "", b"", b"key", garbage, other_kind, "no/such/file.pem", tmp_path, small, [PUBLIC]):
+        with pytest.raises(ValueError, match=sentence("seal_key", "Holdout")) as caught:
+            holdout_of(500, tmp_path / "ledger.db", seal_key=given)
+        assert "AAAA" not in str(caught.value)
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_a_ledger_keeps_the_key_that_it_was_begun_with_or_none(holdout, tmp_path, sentence):
+    plain = holdout_of(500, tmp_path / "plain.db")
+    for path, other in ((holdout.ledger.path, pair()[1]), (plain.ledger.path, PUBLIC)):
+        with pytest.raises(LedgerMismatchError):
+            holdout_of(500, path, seal_key=other)
+    with pytest.raises(ValueError, match=sentence("key", "Holdout.unseal")):
+        plain.unseal(ask(plain, 425, 0.8512), key=PRIVATE)
+    exact = holdout_of(500, tmp_path / "exact.db", answers="exact").ledger.path  # nothing is sealed there
+    for path, policy in (
+        ("1.db", {"answers": "exact"}),
+        ("2.db", {"answers": "auto", "route": "both"}),
+        (exact, {"answers": "auto"}),
+    ):
         with pytest.raises(ValueError, match=sentence("seal_key", "Holdout")):
-            holdout_of(500, exact.ledger.path, answers="auto", seal_key=PUBLIC)
-
-    def test_a_ledger_keeps_the_key_that_it_was_begun_with(self, holdout, tmp_path):
-        _, other = pair()
-        with pytest.raises(LedgerMismatchError):
-            holdout_of(500, holdout.ledger.path, seal_key=other)
-        plain = holdout_of(500, tmp_path / "plain.db")
-        with pytest.raises(LedgerMismatchError):
-            holdout_of(500, plain.ledger.path, seal_key=PUBLIC)
-
-    def test_another_private_key_opens_nothing(self, holdout, sentence, uncharged):
-        first = ask(holdout, 425, 0.8512)
-        wrong, wrong_public = pair()
-        locked, _ = pem_of(x25519.X25519PrivateKey.generate(), b"password")
-        for given in (wrong, PUBLIC, wrong_public, locked, 1, b"", "no/such/file.pem", "-----BEGIN x"):
-            with (
-                uncharged(holdout),
-                pytest.raises(ValueError, match=sentence("key", "Holdout.unseal")) as caught,
-            ):
-                holdout.unseal(first, key=given)
-            assert wrong.splitlines()[1] not in str(caught.value)
-
-    def test_a_ledger_without_a_key_takes_none(self, tmp_path, sentence):
-        plain = holdout_of(500, tmp_path / "plain.db")
-        first = ask(plain, 425, 0.8512)
-        with pytest.raises(ValueError, match=sentence("key", "Holdout.unseal")):
-            plain.unseal(first, key=PRIVATE)
-
-    def test_without_the_library_the_extra_is_named(self, holdout, tmp_path, monkeypatch, capsys):
-        first = ask(holdout, 425, 0.8512)
-        (tmp_path / "private.pem").write_text(PRIVATE)
-        monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
-        seal_keys._library.cache_clear()
-        with pytest.raises(ImportError, match=r"sklearn-ada\[seal\]"):
-            holdout_of(500, tmp_path / "other.db", seal_key=PUBLIC)
-        with pytest.raises(ImportError, match=r"sklearn-ada\[seal\]"):
-            holdout.unseal(first, key=PRIVATE)
-        key = str(tmp_path / "private.pem")
-        assert main(["ledger", "unseal", str(holdout.ledger.path), "1", "--key", key]) == 1
-        assert "sklearn-ada[seal]" in capsys.readouterr().err
-        assert not (tmp_path / "other.db").exists()
-
-    def test_what_was_sealed_for_one_record_opens_as_no_other(self):
-        public = seal_keys.public_key_text(PUBLIC, "Holdout")
-        private = seal_keys.check_private_key(PRIVATE, public, "Holdout.unseal")
-        text = seal_keys.sealed_for(public, 425, "sealed a b")
-        assert seal_keys.opened_with(private, text, "sealed a b") == 425
-        edited = text[:-1] + ("0" if text[-1] != "0" else "1")
-        for wrong, context in (
-            (text, "sealed a c"),
-            (edited, "sealed a b"),
-            ("", ""),
-            ("zz", ""),
-            (None, ""),
-        ):
-            with pytest.raises(LedgerDamagedError, match="was edited"):
-                seal_keys.opened_with(private, wrong, context)
+            holdout_of(500, tmp_path / path, seal_key=PUBLIC, **policy)
 
 
-# Where the library is missing, opening a ledger that has a key
-
-
-def test_a_ledger_with_a_key_is_read_without_the_library(holdout, monkeypatch):
+def test_without_the_key_or_with_another_one_nothing_is_unsealed(holdout, sentence, uncharged):
     first = ask(holdout, 425, 0.8512)
-    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
+    wrong, wrong_public = pair()
+    locked, _ = pair(password=b"password")
+    for given in (None, wrong, PUBLIC, wrong_public, locked, 1, b"", "no/such/file.pem", "-----BEGIN x"):
+        refused = pytest.raises(ValueError, match=sentence("key", "Holdout.unseal"))
+        with uncharged(holdout), refused as caught:
+            holdout.unseal(first, key=given)
+        assert wrong.splitlines()[1] not in str(caught.value)
+        assert given is not None or "publish(model)" in str(caught.value)
+    holdout.close()
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence("key", "Holdout.unseal")):
+        holdout.unseal()
+
+
+def test_what_was_sealed_for_one_record_opens_as_no_other():
+    public = seal_keys.public_key_text(PUBLIC, "Holdout")
+    private = seal_keys.check_private_key(PRIVATE, public, "Holdout.unseal")
+    text = seal_keys.sealed_for(public, 425, "sealed a b")
+    assert seal_keys.opened_with(private, text, "sealed a b") == 425
+    edited = text[:-1] + ("0" if text[-1] != "0" else "1")
+    for wrong, context in ((text, "sealed a c"), (edited, "sealed a b"), ("", ""), ("zz", ""), (None, "")):
+        with pytest.raises(LedgerDamagedError, match="was edited"):
+            seal_keys.opened_with(private, wrong, context)
+
+
+def test_without_the_library_the_extra_is_named_and_the_ledger_is_read(
+    holdout, files, tmp_path, hidden, capsys
+):
+    first = ask(holdout, 425, 0.8512)
+    hidden("cryptography")
     seal_keys._library.cache_clear()
+    for act in (
+        lambda: holdout_of(500, tmp_path / "other.db", seal_key=PUBLIC),
+        lambda: holdout_of(500, holdout.ledger.path),  # it could not seal what is asked
+        lambda: holdout.unseal(first, key=PRIVATE),
+    ):
+        with pytest.raises(ImportError, match=r"sklearn-ada\[seal\]"):
+            act()
+    assert main(["ledger", "unseal", str(holdout.ledger.path), "1", "--key", str(files[0])]) == 1
+    assert "sklearn-ada[seal]" in capsys.readouterr().err
+    assert not (tmp_path / "other.db").exists()
     assert holdout.ledger.verify()
     assert (ask(holdout, 425, 0.8512), ask(holdout, 425, 0.8512, publish=True).value) == (first, 0.85)
-    with pytest.raises(ImportError, match=r"sklearn-ada\[seal\]"):
-        holdout_of(500, holdout.ledger.path)  # it could not seal what is asked
-
-
-@pytest.fixture(autouse=True)
-def _libraries_are_found_again():
-    yield
-    seal_keys._library.cache_clear()
 
 
 # A stranger with the ledger file and its secret
@@ -283,8 +246,7 @@ def test_a_stranger_with_ledger_and_secret_searches_all_counts(keyed, tmp_path):
     checked, and chosen among two, which keep summaries, too.
     """
     n, right = 10_000, 8_517
-    ledger = tmp_path / "ledger.db"
-    holdout = holdout_of(n, ledger, **({"seal_key": PUBLIC} if keyed else {}))
+    holdout = holdout_of(n, tmp_path / "ledger.db", **({"seal_key": PUBLIC} if keyed else {}))
     model, guess = RightOn(right), Guess(0.85, 30_000)
     answer = holdout.certify(model, scoring="accuracy", guess=guess)
     holdout.check(model, scoring="accuracy", guess=guess)
@@ -327,15 +289,10 @@ def test_what_a_record_holds_of_a_count_is_of_one_length_and_never_twice_the_sam
         for again in range(3):
             holdout = holdout_of(500, tmp_path / f"{right} {again}.db", seal_key=PUBLIC, random_state=0)
             ask(holdout, right, 0.8512)
-            (body,) = [each for each in bodies(holdout) if each.get("kind") == "sealed"]
-            kept.append(body["sealed"])
+            kept.append(bodies(holdout)[kinds(holdout).index("sealed")]["sealed"])
     assert {len(text) for text in kept} == {112}
     assert len(set(kept)) == len(kept)
     assert len({text[:64] for text in kept}) == len(kept)  # the same secret, and a fresh key pair each time
-
-
-def test_an_existing_genesis_does_not_change(tmp_path):
-    assert "seal_key" not in json.dumps(holdout_of(500, tmp_path / "ledger.db").ledger.genesis)
 
 
 class Shifting(RightOn):
@@ -366,15 +323,14 @@ def test_a_model_that_is_asked_again_is_found_by_what_it_says(holdout, nearly_fr
         assert new["kind"] in ("selection", "sealed", "answer")
 
 
-def test_without_outputs_nothing_agrees():
-    said = OutputSummary.of({}, 0.85)
-    assert not said.without_values(0).agrees_with(said.without_values(0).sealed(bytes(32)), bytes(32))
-    outputs = OutputSummary.of({"outputs": np.arange(9)}, 0.85)
-    key = bytes(32)
-    assert outputs.without_values(0).agrees_with(outputs.without_values(0).sealed(key), key)
-    assert not outputs.without_values(0).agrees_with(outputs.without_values(1).sealed(key), key)
-    others = OutputSummary.of({"outputs": np.arange(9) + 1}, 0.85)
-    assert not OutputSummary.joined([outputs]).agrees_with(OutputSummary.joined([others]).sealed(key), key)
-    assert OutputSummary.joined([outputs, others]).agrees_with(
-        OutputSummary.joined([outputs, others]).sealed(key), key
-    )
+def test_a_summary_agrees_only_with_the_same_outputs_and_what_was_released():
+    def agree(one, other, key=bytes(32)):
+        return one.agrees_with(other.sealed(key), key)
+
+    nothing = OutputSummary.of({}, 0.85)
+    said, others = (OutputSummary.of({"outputs": np.arange(9) + shift}, 0.85) for shift in (0, 1))
+    assert not agree(nothing.without_values(0), nothing.without_values(0))
+    assert agree(said.without_values(0), said.without_values(0))
+    assert not agree(said.without_values(0), said.without_values(1))
+    assert not agree(OutputSummary.joined([said]), OutputSummary.joined([others]))
+    assert agree(OutputSummary.joined([said, others]), OutputSummary.joined([said, others]))
