@@ -78,7 +78,7 @@ def refuse(session: Session, refused: RefusedError, **entry: Any) -> Answer:
 
 
 class _Fixed(NamedTuple):
-    """What a question that is not on record may spend, and after which records that was decided."""
+    """What a new question may spend, and after which records that was decided."""
 
     state: State
     applied: int
@@ -92,7 +92,7 @@ class _Fixed(NamedTuple):
 
 @dataclass
 class Recording:
-    """The way of one question to its record.
+    """The way of one question to its record: find it or fix what it may spend, then look and charge.
 
     Errors that leave it may show all that it holds, so it never holds what was seen of the holdout.
 

@@ -208,8 +208,7 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
 
 def _check_changes(session: Session, changes: Changes, before: int, missing: str, was_there: bool) -> None:
     """Raise unless the rows may be changed so; ``was_there``: to ids of an earlier edition."""
-    data, policy, name = session.data, session.policy, _ledger_name(session)
-    lost, new = len(changes.missing), len(changes.added)
+    name, lost, new = _ledger_name(session), len(changes.missing), len(changes.added)
     if (lost or new) and not was_there and within_cross_validation():
         what = f"{lost} of the {before} rows are missing, and {new} are new"
         raise LedgerMismatchError(f"Of the holdout of the ledger {name!r} {what}. {FOLD_OF_ITS_OWN}")
@@ -226,26 +225,33 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
             "predictions, go on without them: missing='ignore', which is recorded and named by every later "
             f"certificate. Otherwise {SECOND_BUDGET}."
         )
+    reason = _why_rows_are_fixed(session, changes)
+    if reason is None:
+        return
     # Ids are public. Of labels a refusal tells only that not all are the same, and not even that if other
     # rows are a reason already: whoever passes predictions as labels would learn something for nothing.
     by_ids = [f"{count} rows are {word}" for count, word in ((lost, "missing"), (new, "new")) if count]
-    reasons = []
+    what = " and ".join(by_ids) or "Labels differ"
+    if not by_ids and session.policy.route == "description_length":  # that labels differ is all it reveals
+        _charge_labels(session)
+        what += ", and to tell that cost 4.6 nats"
+    raise LedgerMismatchError(
+        f"The rows of the holdout of the ledger {name!r} may not change, for it has {reason}. {what}; no "
+        "change was recorded. Open it with the rows as they were, and make a holdout of new rows alone, "
+        f"with a ledger of its own; {SECOND_BUDGET}."
+    )
+
+
+def _why_rows_are_fixed(session: Session, changes: Changes) -> str | None:
+    """Return why the rows of a holdout may not change so; None if they may."""
+    policy, units = session.policy, (session.data.units, session.genesis.units)
     if policy.route != "description_length":
-        reasons.append(f"route={policy.route!r}: a privacy budget is chosen for one set of rows")
+        return f"route={policy.route!r}: a privacy budget is chosen for one set of rows"
     if policy.class_mix == "priced":
-        reasons.append("class_mix='priced': other class counts have not been paid for")
-    if by_ids and (data.units is not None or session.genesis.units is not None):
-        reasons.append("groups, weights or ids that occur more than once: its guarantee is for these units")
-    if reasons:
-        what = " and ".join(by_ids) or "Labels differ"
-        if not by_ids and policy.route == "description_length":  # that labels differ is all that is revealed
-            _charge_labels(session)
-            what += ", and to tell that cost 4.6 nats"
-        raise LedgerMismatchError(
-            f"The rows of the holdout of the ledger {name!r} may not change, for it has {reasons[0]}. "
-            f"{what}; no change was recorded. Open it with the rows as they were, and make a holdout of new "
-            f"rows alone, with a ledger of its own; {SECOND_BUDGET}."
-        )
+        return "class_mix='priced': other class counts have not been paid for"
+    if any(each is not None for each in units) and (len(changes.missing) or len(changes.added)):
+        return "groups, weights or ids that occur more than once: its guarantee is for these units"
+    return None
 
 
 def _charge_labels(session: Session) -> None:

@@ -1,10 +1,11 @@
-"""Choosing among fitted models so that only the winner's number is revealed.
+"""Choose among fitted models so that only the winner's number is revealed.
 
 Which of N models is best on the holdout is one of N outcomes that are taken for equally likely: it costs
-``ln N`` nats, however the choice is made, and the values compared are not shown. Drawn by the exponential
-mechanism (McSherry, Talwar 2007; lecture
-16, Algorithm 1) it is epsilon-DP as well; the winner's value is then within ``(2 s / epsilon)(ln N + t)`` of
-the best of N, except with probability ``e^-t``, for values that one record can move by s.
+``ln N`` nats, however the choice is made, and the values compared are not shown.
+
+Drawn by the exponential mechanism (McSherry, Talwar 2007; lecture 16, Algorithm 1) it is epsilon-DP as well;
+the winner's value is then within ``(2 s / epsilon)(ln N + t)`` of the best of N, except with probability
+``e^-t``, for values that one record can move by s.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finding the ledger of some rows, and the rows that are its holdout's.
+"""Find the ledger of some rows, and the rows that are its holdout's.
 
 A ledger without a path belongs to rows. Where these have ids, it is looked for among the ledgers of
 this session whose rows have ids; they are compared by hashes keyed with the ledger's own secret.

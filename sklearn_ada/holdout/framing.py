@@ -1,4 +1,4 @@
-"""Making a question of what a user asks, with all but the answer fixed.
+"""Make a question of what a user asks, with all but the answer fixed.
 
 An `Ask` names subject, metric, purpose and guess. `plan_question` makes the `Question` of it: validation rows
 tune the metric and give the guess, and the settings name the mechanism. Everything is checked before anything

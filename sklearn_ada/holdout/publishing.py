@@ -1,4 +1,4 @@
-"""Telling what was sealed, each value at the failure probability of its asking; and closing a holdout.
+"""Release what was sealed, each value at the level of its asking; publish; close a holdout.
 
 **Unsealing.** Theorem and proof: `sklearn_ada.guarantees.question_interval`. A value costs what the code
 makes of it within its cell, about three nats, and whatever is asked later pays them; what is still sealed
