@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # under their own names, by which type checkers take them for
     from sklearn_ada.questions.noisy import NoiseSettings as NoiseSettings
     from sklearn_ada.questions.question import Guess as Guess
     from sklearn_ada.questions.stable_median import MedianSettings as MedianSettings
-    from sklearn_ada.terms.models import Predictions as Predictions
+    from sklearn_ada.terms.predictions import Predictions as Predictions
 
 __version__ = "0.1.0"
 
@@ -46,7 +46,7 @@ _NAMES = {
     "questions.noisy": "NoiseSettings",
     "questions.question": "Guess",
     "questions.stable_median": "MedianSettings",
-    "terms.models": "Predictions",
+    "terms.predictions": "Predictions",
 }
 """Public names by module, imported at the first use of one of them."""
 

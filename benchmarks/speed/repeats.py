@@ -22,7 +22,8 @@ from benchmarks.speed.finding import Finding
 from benchmarks.speed.timing import by_turns
 from sklearn_ada import Holdout
 from sklearn_ada.ledger import canonical_json
-from sklearn_ada.terms.models import OutputSummary, model_digest
+from sklearn_ada.terms.models import model_digest
+from sklearn_ada.terms.outputs import OutputSummary
 
 __all__ = ["measure"]
 

@@ -246,7 +246,7 @@ _STRATIFIED = "stratified "
 
 @checked(n_subsamples="count")
 def subsamples_unit(n_subsamples: int, *, stratified: bool) -> Unit:
-    """Return the unit of one subsample of a partition.
+    """Return the privacy unit that is one subsample of a partition.
 
     Parameters
     ----------

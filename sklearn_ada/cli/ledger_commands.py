@@ -30,8 +30,8 @@ from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.ledger.opening import open_existing_ledger, open_ledger_to_write
-from sklearn_ada.terms.models import Predictions
 from sklearn_ada.terms.policy import Asker
+from sklearn_ada.terms.predictions import Predictions
 
 _DESCRIPTION = """
 Ask about labels that were predicted for the rows of a holdout, and print the answer: an interval for their

@@ -319,6 +319,9 @@ def confusion_ratio_interval(
     these rows, which are independent given their classes. The value of scikit-learn's metric is the one at
     which neither side would gain anything to first order. Each side gets delta/2.
 
+    It needs all rows. F1, precision and the Jaccard index of one class are certified from two released counts
+    instead, by `ratio_interval`.
+
     Source: theorem of `sklearn_ada.guarantees.bets`, terms of `sklearn_ada.guarantees.class_tables`.
 
     Parameters

@@ -88,9 +88,6 @@ FINAL = 0.95
 AT_ONCE = 0.8
 """Part of the purse that a first exact answer at once takes: most searches end with one, and nothing else."""
 
-LOCKING = 0.1
-"""Part of what is left in the purse that is reserved when a round of candidates opens."""
-
 PURPOSES = ("check", "certify")
 
 CHECK_PART = 0.1

@@ -25,12 +25,7 @@ from scipy.special import ndtri_exp
 
 from sklearn_ada._solving import NONE, best_scale, enclosed_root, simplex_minimum, smallest_integer
 from sklearn_ada._validation import LN_2, bad_parameter, checked, real
-from sklearn_ada.accounting.differential_privacy import (
-    exponential_epsilon,
-    gaussian_log_delta,
-    laplace_epsilon,
-    zcdp_epsilon,
-)
+from sklearn_ada.accounting import differential_privacy as privacy
 from sklearn_ada.guarantees import transfer
 from sklearn_ada.guarantees.intervals import Array
 from sklearn_ada.guarantees.medians import median_rank_error
@@ -153,7 +148,7 @@ def gaussian_jung(
 
     def half_width(sigma: float, epsilon: float, ln_sample: float) -> float:
         alpha = -sigma * float(ndtri_exp(ln_sample - math.log(2.0 * k)))
-        ln_delta = gaussian_log_delta(math.sqrt(k) / (n * sigma), epsilon)
+        ln_delta = privacy.gaussian_log_delta(math.sqrt(k) / (n * sigma), epsilon)
         return jung_2020_best(alpha, ln_sample, epsilon, ln_delta, ln_beta)
 
     def objective(x: Array) -> float:
@@ -217,7 +212,7 @@ def gaussian_bassily(n: int, n_questions: int, ln_beta: float) -> GaussianBound:
         epsilon, sigma = math.exp(x[0]), math.exp(x[1])
         if not (least <= epsilon <= 0.125 and abs(x[1]) < 60.0):
             return NONE
-        delta = math.exp(gaussian_log_delta(math.sqrt(k) / (n * sigma), epsilon))
+        delta = math.exp(privacy.gaussian_log_delta(math.sqrt(k) / (n * sigma), epsilon))
         left = beta - max(4.0 * delta / epsilon, math.exp(-(epsilon**2) * n / 8.0))
         return 6.0 * epsilon - sigma * float(ndtri_exp(math.log(left / (2.0 * k)))) if left > 0.0 else NONE
 
@@ -427,7 +422,7 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
         if not np.all(np.abs(x) < 100.0):
             return NONE
         rho, delta = math.exp(x[0]), min(math.exp(x[1]), 0.5)
-        return half_width(zcdp_epsilon(rho, delta), delta, laplace_epsilon(rho / k))
+        return half_width(privacy.zcdp_epsilon(rho, delta), delta, privacy.laplace_epsilon(rho / k))
 
     # No smaller epsilon in total is allowed by the theorem, or by beta.
     least = math.sqrt(max(12.0, -8.0 * math.log(beta)) / n)
@@ -440,7 +435,7 @@ def laplace_bassily(n: int, n_questions: int, beta: float) -> LaplaceBound:
         start = [math.log(epsilon**2 / (4.0 * -math.log(delta))), math.log(delta)]
         found, at = simplex_minimum(by_zcdp, start, xatol=1e-4, fatol=1e-8, runs=1)
         if found < best[0]:
-            best = found, laplace_epsilon(math.exp(at[0]) / k)
+            best = found, privacy.laplace_epsilon(math.exp(at[0]) / k)
     return LaplaceBound(*best) if best[0] < NONE else LaplaceBound(math.inf, math.nan)
 
 
@@ -492,7 +487,7 @@ def subsamples_budget(
     """
 
     def width(rho: float) -> float:
-        epsilon = exponential_epsilon(rho / n_questions)
+        epsilon = privacy.exponential_epsilon(rho / n_questions)
         return median_rank_error(n_subsamples, 1, grid_size, epsilon, ln_noise) + zcdp_gap(rho, ln_gap)
 
     return _best_rho(width)

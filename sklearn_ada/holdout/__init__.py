@@ -69,7 +69,7 @@ from sklearn_ada.questions.ladder_check import LadderSettings
 from sklearn_ada.questions.noisy import NoiseSettings
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.stable_median import MedianSettings
-from sklearn_ada.terms.models import Predictions
+from sklearn_ada.terms.predictions import Predictions
 
 __all__ = [
     "Answer", "Certificate", "Cost", "Guess", "Holdout", "HoldoutReport", "LadderSettings", "MedianSettings",

@@ -35,7 +35,8 @@ from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import Observation, OutputSummary, Subject, observed, selection_key, unit_of
+from sklearn_ada.terms.models import Subject, selection_key
+from sklearn_ada.terms.outputs import Observation, OutputSummary, observed, unit_of
 from sklearn_ada.terms.privacy_account import PrivateRelease
 
 

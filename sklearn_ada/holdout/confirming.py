@@ -52,7 +52,7 @@ from sklearn_ada.holdout.records import ConfirmationRecord, kept_outputs
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import LedgerRecord, State
 from sklearn_ada.ledger.hash_chain import Record
-from sklearn_ada.terms.models import OutputSummary
+from sklearn_ada.terms.outputs import OutputSummary
 
 Decide = Callable[[str, str, State], LedgerRecord]
 """From the key of a version, the summary that its record keeps, and the state, to that record."""

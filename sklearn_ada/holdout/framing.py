@@ -45,17 +45,9 @@ from sklearn_ada.questions.question import (
 from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import (
-    Subject,
-    check_predictions,
-    discarded_copy,
-    metric_identity,
-    on_these_rows,
-    public_predictions,
-    question_key,
-    subject_key,
-)
+from sklearn_ada.terms.models import Subject, discarded_copy, metric_identity, question_key, subject_key
 from sklearn_ada.terms.policy import Policy
+from sklearn_ada.terms.predictions import check_predictions, on_these_rows, predictions_as_guess
 
 Settings = Any
 """None, a number, "fill", or what a class of questions registers (`sklearn_ada.questions.question`)."""
@@ -383,7 +375,7 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
         raise bad_parameter("guess_from", owner, expected, type(rows).__name__)
     X, y = rows
     if asked.subject.is_given:
-        return guess_from_rows(metric, *public_predictions(X, owner), y)
+        return guess_from_rows(metric, *predictions_as_guess(X, owner), y)
     check_not_held_out(session, row_hashes(X))
     model = asked.subject.copy()
     if median is None:

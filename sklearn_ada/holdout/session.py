@@ -67,11 +67,10 @@ from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.ledger.opening import is_of_session, open_ledger
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.outputs import UnusableOutputsError
-from sklearn_ada.questions.loss_count import LossCount
 from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.sealed import hidden, sealed_context
+from sklearn_ada.questions.sealed import LossCount, hidden, sealed_context
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import Observation, OutputSummary
+from sklearn_ada.terms.outputs import Observation, OutputSummary
 from sklearn_ada.terms.policy import Asker, Genesis, Policy
 from sklearn_ada.terms.seal_key import check_library, sealed_for
 
@@ -166,7 +165,7 @@ class Session:
         return self.ledger.secret()
 
     def sealing_key(self, key: str, secret: bytes) -> bytes:
-        """Return the key that hides what one record keeps of a model's outputs (`models.OutputSummary`).
+        """Return the key that hides what one record keeps of a model's outputs (`outputs.OutputSummary`).
 
         It depends on the rows, as ledgers of other rows may have the same ``random_state``, and so the same
         ``secret``.

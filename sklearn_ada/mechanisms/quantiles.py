@@ -368,7 +368,7 @@ def rank_error(epsilon: float, n_subsamples: int, grid_size: int, beta: float) -
     >>> round(rank_error(0.1, 1000, 1000, 0.05), 4)
     0.1981
     """
-    return exponential_rank_error(epsilon, n_subsamples, math.log(grid_size / beta))
+    return 2.0 * math.log(grid_size / beta) / (epsilon * n_subsamples)
 
 
 @checked(rounding=is_rounding)
@@ -458,14 +458,6 @@ def noisy_search(
         return with_normal(float(count), deviation, rng) / ordered.size
 
     return search_quantile(share, grid_size, level=level, tolerance=tolerance)
-
-
-def exponential_rank_error(epsilon: float, n_subsamples: int, nats: float) -> float:
-    """Return the rank error at a number of nats, ``2 nats / (epsilon m)``.
-
-    Points this far from the level have ``e^-nats`` of the best weight.
-    """
-    return 2.0 * nats / (epsilon * n_subsamples)
 
 
 def _runs(

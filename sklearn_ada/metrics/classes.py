@@ -182,8 +182,7 @@ class Ratio(Measure):
 
     J, the precision or the Jaccard index, is the true positives over the denominator N, and
     ``F1 = 2J / (1 + J)``. N depends on the predictions, so it is released (coarsely, rounded down) and
-    priced; the interval does not condition on it
-    (`sklearn_ada.guarantees.class_tables`).
+    priced; the interval does not condition on it (`sklearn_ada.guarantees.class_tables`).
 
     Parameters
     ----------

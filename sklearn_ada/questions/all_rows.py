@@ -26,7 +26,7 @@ from sklearn_ada.metrics.base import Foreseen, RowsInterval
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import Observation, observed
+from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
 
 _LN_USUAL = -math.log(10.0)
@@ -59,7 +59,6 @@ class RowsQuestion(RefinedQuestion):
         Of the lattice of the ends, in units of the metric.
     """
 
-    coded: CodedQuestion
     construction: RowsInterval
     step: float
     may_be_declared = True

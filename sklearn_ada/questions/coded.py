@@ -28,7 +28,7 @@ from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import Observation, observed
+from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
 
 _wilson_deviation = plain(wilson_deviation)  # of a guess that is checked already
@@ -67,8 +67,8 @@ class CodedQuestion(Question):
     is_chosen : bool
         Whether the asker has chosen the width of a check's cells.
     given_rows : bool
-        Whether it is about predictions that may depend on X (`models.Predictions`): labels are then drawn
-        given X, with a probability of its own for each row.
+        Whether it is about predictions that may depend on X (`predictions.Predictions`): labels are then
+        drawn given X, with a probability of its own for each row.
     """
 
     settings_type = float
@@ -273,6 +273,7 @@ def _deviations(guess: Guess, scaled: float, size: float, width: float) -> tuple
 FILL = "fill"
 
 
+@dataclass(frozen=True)
 class RefinedQuestion(Question):
     """A question whose mechanism is built on the question without noise, ``coded``."""
 
@@ -318,7 +319,6 @@ class FilledCheck(RefinedQuestion):
         Largest half-width accepted, in units of the metric.
     """
 
-    coded: CodedQuestion
     room: float
     settings_type = str
     may_be_declared = True

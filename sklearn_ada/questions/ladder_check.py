@@ -55,7 +55,6 @@ class LadderQuestion(RefinedQuestion):
         As a part of the metric's range.
     """
 
-    coded: CodedQuestion
     step: float
     settings_type = LadderSettings
     improvements_only = True

@@ -27,16 +27,10 @@ from typing import Any, Self
 from scipy.special import ndtri_exp
 
 from sklearn_ada._validation import LN_2, bad_parameter, check_option, check_real, integer, or_none
+from sklearn_ada.accounting import events
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.differential_privacy import thresholdout_scale
-from sklearn_ada.accounting.events import (
-    CodedRelease,
-    CoveredRelease,
-    Event,
-    GaussianEvent,
-    Symbol,
-    ThresholdoutEvent,
-)
+from sklearn_ada.accounting.events import Event, Symbol
 from sklearn_ada.accounting.filters import RECORDS
 from sklearn_ada.guarantees.description_length import planned_questions
 from sklearn_ada.mechanisms.noise import with_normal
@@ -105,8 +99,6 @@ class NoisyQuestion(RefinedQuestion):
     coded : CodedQuestion
         The same question without noise: metric, guess, size, target.
     """
-
-    coded: CodedQuestion
 
     @property
     @abstractmethod
@@ -265,14 +257,14 @@ class GaussianQuestion(NoisyQuestion):
     def release(self, seen: float | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Add the noise of this question and return the cell of the sum."""
         if isinstance(seen, tuple):
-            return CodedRelease(seen), {}
+            return events.CodedRelease(seen), {}
         noisy = with_normal(seen, self.deviation, draw.question())
         symbol = Symbol(self.stream, self.cells.index(noisy), self.scale)
-        return GaussianEvent(self.multiplier, (symbol,)), {}
+        return events.GaussianEvent(self.multiplier, (symbol,)), {}
 
     def private_release(self, memory: dict[str, Any]) -> PrivateRelease:
         """Return the privacy cost, the same whatever the answer."""
-        return self._priced(GaussianEvent(self.multiplier))
+        return self._priced(events.GaussianEvent(self.multiplier))
 
     half_cell = property(lambda self: self.cells.half_cell)
 
@@ -351,7 +343,7 @@ class NoisyCheck(NoisyQuestion):
         """Compare with noise and return what is released, and what is remembered."""
         memory = {"opened": False, "hits": 0, **draw.memory}
         if isinstance(seen, tuple):
-            return CodedRelease(seen), memory
+            return events.CodedRelease(seen), memory
         rng, scale, threshold = draw.question(), self.scale_of_noise, self.half_cell
         is_laplace, guess = self.settings.noise == "laplace", self.coded.cells.guess
         if is_laplace:
@@ -406,10 +398,11 @@ class NoisyCheck(NoisyQuestion):
         if self.settings.noise == "gaussian":
             # A hit makes two Gaussian releases, which are exactly one of smaller noise.
             multiplier = self.scale_of_noise / self.sensitivity / math.sqrt(2.0 if hit else 1.0)
-            return GaussianEvent(multiplier, symbols)
+            return events.GaussianEvent(multiplier, symbols)
         if opened:
-            return CoveredRelease(symbols)
-        return ThresholdoutEvent(self.sensitivity / self.scale_of_noise, int(self.settings.hits), symbols)
+            return events.CoveredRelease(symbols)
+        scaled_epsilon = self.sensitivity / self.scale_of_noise
+        return events.ThresholdoutEvent(scaled_epsilon, int(self.settings.hits), symbols)
 
 
 def _private_scale(settings: NoiseSettings, sensitivity: float, n: int, policy: Policy) -> float:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +37,13 @@ from sklearn_ada.guarantees import transfer as direct_transfer
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric, undefined_metric
 from sklearn_ada.metrics.outputs import StoredOutputs
-from sklearn_ada.questions.loss_count import LossCount, Transcript
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import Observation
+from sklearn_ada.terms.outputs import Observation
 from sklearn_ada.terms.policy import Allowance
 from sklearn_ada.terms.privacy_account import PrivateRelease, TransferAllowance
+
+if TYPE_CHECKING:
+    from sklearn_ada.questions.sealed import LossCount, Transcript
 
 Seen = Any
 """What one look gave: of the type that a class's `evaluate` makes and its `release` takes."""
@@ -179,16 +181,12 @@ class Question(ABC):
         private = replace(self.read_private(event, allowance), route="differential_privacy")
         if described is None or described.verdict == "failed":
             return private
-        low = max(described.interval[0], private.interval[0])
-        high = min(described.interval[1], private.interval[1])
-        if low > high:  # one of them misses, which is the failure that was allowed for
-            low, high = described.interval
         levels = described.levels
         if levels is not None and private.levels is not None:
             levels = (max(levels[0], private.levels[0]), min(levels[1], private.levels[1]))
         return replace(
             described,
-            interval=(low, high),
+            interval=description_length.intersection(described.interval, [private.interval]),
             levels=levels,
             theorem=f"{described.theorem}; {private.theorem}",
             vacuous=described.vacuous and private.vacuous,

@@ -21,40 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_ada._validation import LN_2, bad_parameter, check_integer, check_option, check_real
+from sklearn_ada.accounting import events
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.differential_privacy import exponential_epsilon
-from sklearn_ada.accounting.events import (
-    FAILURES,
-    CodedRelease,
-    ComposedEvent,
-    Event,
-    ExponentialMechanismEvent,
-    GaussianEvent,
-    Symbol,
-)
+from sklearn_ada.accounting.events import Event, Symbol
 from sklearn_ada.accounting.filters import Unit, subsamples_unit
 from sklearn_ada.data.labels import Subsamples
+from sklearn_ada.guarantees import medians
 from sklearn_ada.guarantees.description_length import planned_questions
-from sklearn_ada.guarantees.medians import (
-    DRAWN_POINTS,
-    MEDIAN_DEVIATION,
-    median_is_covered,
-    outer_levels,
-    quantile_interval,
-)
-from sklearn_ada.mechanisms.quantiles import (
-    binary_search_error,
-    exponential_quantile,
-    grid_quantile,
-    n_counting_questions,
-    noisy_search,
-    rank_error,
-)
+from sklearn_ada.mechanisms import quantiles
 from sklearn_ada.mechanisms.rounding import Grid, UniformGrid
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import Observation, observed
+from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import GRID_POINTS, Allowance, Policy
 from sklearn_ada.terms.privacy_account import PrivateRelease, TransferAllowance
 
@@ -219,10 +199,10 @@ class MedianSettings:
 
     def _around(self, guess: Guess, spread: float, m: int, policy: Policy, purpose: str) -> MedianGrid:
         """Return a grid around the guess; a check's steps are so wide that the median mostly rounds to it."""
-        error = MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
+        error = medians.MEDIAN_DEVIATION * spread * math.sqrt(1.0 / m + 1.0 / max(guess.size or m, 1.0))
         if purpose == "check":
-            half_cell, scale = policy.half_cell(error, MEDIAN_DEVIATION * spread, m), 0.0
-            points = _EXACT_POINTS if self.method == "exact" else DRAWN_POINTS
+            half_cell, scale = policy.half_cell(error, medians.MEDIAN_DEVIATION * spread, m), 0.0
+            points = _EXACT_POINTS if self.method == "exact" else medians.DRAWN_POINTS
         elif self.method == "exact":
             half_cell, scale, points = error / (2.0 * _STEPS_AN_ERROR), _STEPS_AN_ERROR, _EXACT_POINTS
         else:
@@ -265,19 +245,20 @@ class MedianDraw:
     def quantile(self, indices: NDArray[np.int64], level: float, rng: np.random.Generator) -> int:
         """Return the grid index of a quantile of some grid indices."""
         if self.is_exact:
-            return grid_quantile(indices, level)
+            return quantiles.grid_quantile(indices, level)
         if self.method == "binary_search":
-            return noisy_search(
+            return quantiles.noisy_search(
                 indices, self.grid_size, level=level,
                 tolerance=self._count_tolerance, deviation=self._count_noise, rng=rng,
             )  # fmt: skip
-        return exponential_quantile(indices, self.grid_size, self.epsilon, rng, low=level, high=level)
+        ends = {"low": level, "high": level}
+        return quantiles.exponential_quantile(indices, self.grid_size, self.epsilon, rng, **ends)
 
     def event(self, symbol: Symbol) -> Event:
         """Return the privacy event of drawing one quantile."""
         if self.method == "binary_search":
-            return GaussianEvent(1.0 / self.epsilon, (symbol,))
-        return ExponentialMechanismEvent(self.epsilon, (symbol,))
+            return events.GaussianEvent(1.0 / self.epsilon, (symbol,))
+        return events.ExponentialMechanismEvent(self.epsilon, (symbol,))
 
     def rank_error(self, ln_noise: float, draws: int) -> float:
         """Return a rank error that, with this failure probability, none of so many draws exceeds."""
@@ -285,9 +266,9 @@ class MedianDraw:
             return 0.0
         m, beta = self.unit.parts, math.exp(ln_noise) / draws
         if self.method == "binary_search":  # its tolerance is fixed: it holds at this beta, or nothing does
-            reached = binary_search_error(self._count_noise, m, self.grid_size, beta) / 4.0
+            reached = quantiles.binary_search_error(self._count_noise, m, self.grid_size, beta) / 4.0
             return 2.0 * self._count_tolerance if reached <= self._count_tolerance else 0.5
-        return rank_error(self.epsilon, m, self.grid_size, beta)
+        return quantiles.rank_error(self.epsilon, m, self.grid_size, beta)
 
     @property
     def mean_excess(self) -> float:
@@ -299,7 +280,7 @@ class MedianDraw:
     @property
     def _count_noise(self) -> float:
         """Standard deviation of the noise of each count: so that one whole search is epsilon-GDP."""
-        return math.sqrt(n_counting_questions(self.grid_size)) / self.epsilon
+        return math.sqrt(quantiles.n_counting_questions(self.grid_size)) / self.epsilon
 
     @property
     def _count_tolerance(self) -> float:
@@ -313,7 +294,7 @@ def _epsilon_of_budget(method: str, rho: float) -> float:
 
 def _epsilon_of_rank_error(method: str, grid_size: int, m: int, ln_beta: float) -> float:
     if method == "binary_search":
-        questions = n_counting_questions(grid_size)
+        questions = quantiles.n_counting_questions(grid_size)
         noise = _AUTO_RANK_ERROR / 2.0 * m / math.sqrt(2.0 * (math.log(questions) - ln_beta))
         return float(f"{math.sqrt(questions) / noise:.3g}")
     return float(f"{2.0 * (math.log(grid_size) - ln_beta) / (_AUTO_RANK_ERROR * m):.3g}")
@@ -490,7 +471,7 @@ class StableQuestion(Question):
 
     def _indices(self, values: NDArray[np.float64]) -> NDArray[np.int64] | Failure:
         if 2 * np.count_nonzero(np.isnan(values)) >= len(values):
-            return (Symbol(self.stream, FAILURES[5], self.scale),)
+            return (Symbol(self.stream, events.FAILURES[5], self.scale),)
         # A subsample without a value (one class only, say) counts as the worst.
         return self.grid.index(np.where(np.isnan(values), -np.inf, values))
 
@@ -506,7 +487,7 @@ class StableQuestion(Question):
     def release(self, seen: NDArray[np.int64] | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Draw the median (and, for a certify, the outer quantiles) and return what was released."""
         if isinstance(seen, tuple):
-            return CodedRelease(seen), {}
+            return events.CodedRelease(seen), {}
         rng = draw.question()
         median = self.drawing.quantile(seen, 0.5, rng)
         symbols = [Symbol(self.stream, median - self.centre, self.scale)]
@@ -517,9 +498,9 @@ class StableQuestion(Question):
             high = max(self.drawing.quantile(seen, 1.0 - level, rng), median)
             symbols += [Symbol("spread", median - low, scale), Symbol("spread", high - median, scale)]
         if self.drawing.is_exact:
-            return CodedRelease(tuple(symbols)), {}
+            return events.CodedRelease(tuple(symbols)), {}
         draws = tuple(self.drawing.event(symbol) for symbol in symbols)
-        return draws[0] if len(draws) == 1 else ComposedEvent(draws), {}
+        return draws[0] if len(draws) == 1 else events.ComposedEvent(draws), {}
 
     def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width in quantile levels, and 1, the width of their range."""
@@ -528,8 +509,8 @@ class StableQuestion(Question):
 
     def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify by description length."""
-        level, rank_error = self._outer_level(allowance), self._rank_error(allowance.ln_noise)
-        covered = median_is_covered(self.n_subsamples, level, rank_error, self._ln_sampling(allowance))
+        m, rank_error, ln_delta = self._sampling(allowance)
+        covered = medians.median_is_covered(m, self._outer_level(allowance), rank_error, ln_delta)
         theorem = "binomial tail of a quantile (after Feldman, Steinke 2017)"
         return self._outcome(event, self._level(allowance), covered, theorem)
 
@@ -538,7 +519,7 @@ class StableQuestion(Question):
         if self.drawing.is_exact:
             return None
         draw = self.drawing.event(Symbol(self.stream, 0, self.scale))
-        event = ComposedEvent((draw,) * 3) if self.purpose == "certify" else draw
+        event = events.ComposedEvent((draw,) * 3) if self.purpose == "certify" else draw
         return PrivateRelease(event, self.drawing.unit, self.family)
 
     def private_half_width(self, transfer: TransferAllowance) -> float:
@@ -549,9 +530,8 @@ class StableQuestion(Question):
         """Return what the transfer theorem certifies: one gap for all values."""
         assert allowance.transfer is not None
         covered = 0.0 < self._outer_level(allowance) <= self._private_outer_level(allowance.transfer)
-        return self._outcome(
-            event, self._private_level(allowance.transfer), covered, "rank error of the draw"
-        )
+        level = self._private_level(allowance.transfer)
+        return self._outcome(event, level, covered, "rank error of the draw")
 
     def _outcome(self, event: Event, level: float, covered: bool, theorem: str) -> Outcome:
         """Make one claim only: for a check the levels of its value, for a certify an interval of the median.
@@ -582,9 +562,13 @@ class StableQuestion(Question):
             levels=levels,
         )
 
-    def _ln_sampling(self, allowance: Allowance) -> float:
-        """Return ln delta of the sampling: half of delta is for the mechanism's noise, if there is any."""
-        return allowance.ln_delta if self.drawing.is_exact else allowance.ln_delta - LN_2
+    def _sampling(self, allowance: Allowance) -> tuple[int, float, float]:
+        """Return how many subsamples there are, the rank error of a draw, and ln delta of the sampling.
+
+        Half of delta is for the mechanism's noise, if there is any.
+        """
+        ln_delta = allowance.ln_delta if self.drawing.is_exact else allowance.ln_delta - LN_2
+        return self.n_subsamples, self._rank_error(allowance.ln_noise), ln_delta
 
     def _rank_error(self, ln_noise: float) -> float:
         """Return the largest rank error of up to three draws."""
@@ -592,8 +576,7 @@ class StableQuestion(Question):
 
     def _level(self, allowance: Allowance) -> float:
         """Return l: the value of a check is between the l and the 1 - l quantile; 0 says nothing."""
-        m, rank_error = self.n_subsamples, self._rank_error(allowance.ln_noise)
-        return quantile_interval(m, rank_error, self._ln_sampling(allowance))[0]
+        return medians.quantile_interval(*self._sampling(allowance))[0]
 
     def _outer_level(self, allowance: Allowance) -> float:
         """Return the level of a certify's outer quantiles: of two routes, the one that is nearer the median.
@@ -605,8 +588,7 @@ class StableQuestion(Question):
             return 0.0
         levels = []
         if allowance.described:
-            rank_error = self._rank_error(allowance.ln_noise)
-            levels.append(outer_levels(self.n_subsamples, rank_error, self._ln_sampling(allowance))[0])
+            levels.append(medians.outer_levels(*self._sampling(allowance))[0])
         if allowance.transfer is not None:
             levels.append(self._private_outer_level(allowance.transfer))
         return max(levels, default=0.0)

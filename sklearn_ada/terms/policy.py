@@ -16,22 +16,16 @@ from sklearn_ada._validation import LN_2, Check, bad_parameter, checked_fields, 
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.events import SCHEMA_VERSION
 from sklearn_ada.accounting.filters import Unit
+from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees.cells import choose_half_cell
-from sklearn_ada.guarantees.description_length import (
-    ASSUMPTIONS,
-    CHECK_PART,
-    SEALED_PART,
-    TRANSCRIPT_PART,
-    Purse,
-    planned_ln_deltas,
-    planned_questions,
-)
+from sklearn_ada.guarantees.description_length import Purse
 from sklearn_ada.guarantees.noise import rows_budget, subsamples_budget
 from sklearn_ada.ledger.hash_chain import secret_digest
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.privacy_account import TransferAllowance
 
-_LONGEST = 100
+_planned_ln_deltas = plain(description_length.planned_ln_deltas)  # of a policy, which is checked already
+_LONGEST = 100  # characters of a name
 _SEED_IS_SECRET = "nobody who asks knows the random_state of the holdout"
 _BOUNDED_WEIGHTS = (
     "no unit of the population weighs more than weight_bound, and of the holdout's weights only their mean "
@@ -194,12 +188,12 @@ class Policy:
     confidence_level: float = 0.95
     tolerance: float | None = None
     expected_questions: int | None = None
-    check_share: float = CHECK_PART
+    check_share: float = description_length.CHECK_PART
     route: str = "description_length"
     class_mix: str = "conditional"
     code: Code = field(default_factory=Code)
     answers: str | None = "exact"
-    shares: tuple[float, float] = (SEALED_PART, TRANSCRIPT_PART)
+    shares: tuple[float, float] = (description_length.SEALED_PART, description_length.TRANSCRIPT_PART)
     seal_key: str | None = None
 
     def __post_init__(self) -> None:
@@ -276,8 +270,8 @@ class Policy:
 
         ``unit`` is what is replaced between neighbouring data sets: a row, or one of m subsamples.
         """
-        planned = planned_questions(self.expected_questions)
-        check, _ = plain(planned_ln_deltas)(self.ln_gap, self.check_share, self.expected_questions)
+        planned = description_length.planned_questions(self.expected_questions)
+        check, _ = _planned_ln_deltas(self.ln_gap, self.check_share, self.expected_questions)
         if unit.parts == 0:
             return rows_budget(n, planned, self.ln_gap, check)
         return subsamples_budget(unit.parts, planned, GRID_POINTS, self.ln_gap, check)
@@ -285,7 +279,7 @@ class Policy:
     @property
     def planned_ln_delta(self) -> float:
         """Logarithm of delta of the first certify, with nothing revealed yet."""
-        return plain(planned_ln_deltas)(self.ln_beta, self.check_share, self.expected_questions)[1]
+        return _planned_ln_deltas(self.ln_beta, self.check_share, self.expected_questions)[1]
 
     def half_cell(self, error: float, deviation: float, size: float) -> float:
         """Return half of the width that the cells of a check should have (see `choose_half_cell`).
@@ -297,9 +291,9 @@ class Policy:
         deviation, size : float
             Standard deviation of the score of one row, and number of independent rows behind the interval.
         """
-        check, certify = plain(planned_ln_deltas)(self.ln_beta, self.check_share, self.expected_questions)
+        check, certify = _planned_ln_deltas(self.ln_beta, self.check_share, self.expected_questions)
         error, deviation, size = (float(f"{number:.3g}") for number in (error, deviation, size))
-        planned = planned_questions(self.expected_questions)
+        planned = description_length.planned_questions(self.expected_questions)
         return choose_half_cell(planned, error, deviation, size, check, certify, self.code)
 
     def of_found(self, found: dict[str, Any] | None, *, durable: bool) -> Policy:
@@ -451,7 +445,7 @@ class Genesis:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What every certificate of the ledger rests on."""
-        (independent, *others), units = ASSUMPTIONS, self.units or {}
+        (independent, *others), units = description_length.ASSUMPTIONS, self.units or {}
         if units.get("groups"):
             independent = independent.replace("records", "groups", 1)
         if units.get("weight_bound") is not None:

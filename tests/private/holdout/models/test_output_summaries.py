@@ -10,7 +10,7 @@ from scipy import stats
 
 from sklearn_ada.accounting import FAILURES, Symbol
 from sklearn_ada.exceptions import LedgerDamagedError
-from sklearn_ada.terms.models import OutputSummary
+from sklearn_ada.terms.outputs import OutputSummary
 
 KEY = bytes(range(32))
 RNG = np.random.default_rng(0)
@@ -227,7 +227,7 @@ def test_summaries_of_equal_outputs_look_unrelated_and_random():
 
 
 def test_without_a_pad_the_same_test_tells_them_apart(monkeypatch):
-    monkeypatch.setattr("sklearn_ada.terms.models._padded", lambda content, key: content)
+    monkeypatch.setattr("sklearn_ada.terms.outputs._padded", lambda content, key: content)
     assert stats.chisquare(np.bincount(kept(NUMBERS).ravel(), minlength=256)).pvalue < 1e-6
 
 

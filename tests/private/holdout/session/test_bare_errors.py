@@ -9,7 +9,7 @@ import pytest
 from sklearn_ada import Holdout
 from sklearn_ada.accounting import Event
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerUnavailableError
-from sklearn_ada.terms.models import Observation, OutputSummary
+from sklearn_ada.terms.outputs import Observation, OutputSummary
 from tests.support.models import FromFile
 
 RNG = np.random.default_rng(3)

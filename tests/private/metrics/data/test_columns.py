@@ -16,7 +16,8 @@ from sklearn_ada.data.columns import LEAST_ROWS, Column, UnreadableRowsError, co
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.rows import labels_digest
 from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.terms.models import model_digest, observed
+from sklearn_ada.terms.models import model_digest
+from sklearn_ada.terms.outputs import observed
 from tests.support.ledgers import forget_ledgers_in_memory
 from tests.support.processes import interpreter
 

@@ -16,7 +16,7 @@ from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 from sklearn_ada.questions.sealed import sealed_context, shown
 from sklearn_ada.terms import seal_key as seal_keys
-from sklearn_ada.terms.models import _LAYOUT, OutputSummary, _padded
+from sklearn_ada.terms.outputs import _LAYOUT, OutputSummary, _padded
 from tests.support.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 from tests.support.ledgers import bodies, kinds
 
