@@ -125,7 +125,6 @@ def open_round(
     sealed = in_cells(exact, session.data, session.policy, size if alternatives == 1 else None)
     stamp, changed = session.asker.stamp(), session.data.first_like
     key = f"{key} {changed}" if changed else key
-
     may_be_first = session.policy.answers == "auto" and purpose == "certify" and size == 1
 
     def decide(state: State) -> RoundRecord:
@@ -133,24 +132,32 @@ def open_round(
         at_once = sealed is None or (may_be_first and not state.has_certified)
         probe: Question = exact if sealed is None or at_once else sealed
         allowance = state.allowance(purpose, size, at_once=probe.at_once).among(alternatives)
-        if allowance.ln_delta == -math.inf:  # no tolerance is to blame
-            try:
-                with_routes(state, probe, allowance)
-            except RefusedError as refused:
-                raise BudgetExhaustedError(f"{counted(size, purpose)} planned, but {refused}.") from None
-        most = admitted_at_once(state, probe, size, alternatives)
-        if most < size:
-            raise BudgetExhaustedError(
-                f"{counted(size, purpose)} planned, and within {state.policy.limits} the holdout can answer "
-                f"{most} of them: {size - most} too many. Nothing was asked. "
-                f"{_how_wide(state, probe, allowance, size)}{_MENDS[size == 1]}{_begun_for_nothing(state)}"
-            )
+        _check_admitted(state, probe, allowance, size, alternatives)
         return RoundRecord.of(allowance, at_once=at_once, name=key, purpose=purpose, size=size, **stamp)
 
     if not record:
         session.ledger.find(Key.round(key), otherwise=decide)
         return None
     return key if session.charge(Key.round(key), decide).fresh else None
+
+
+def _check_admitted(
+    state: State, probe: Question, allowance: Allowance, size: int, alternatives: int
+) -> None:
+    """Raise BudgetExhaustedError unless all questions of a round are admitted."""
+    planned = f"{counted(size, probe.purpose)} planned"
+    if allowance.ln_delta == -math.inf:  # no tolerance is to blame
+        try:
+            with_routes(state, probe, allowance)
+        except RefusedError as refused:
+            raise BudgetExhaustedError(f"{planned}, but {refused}.") from None
+    most = admitted_at_once(state, probe, size, alternatives)
+    if most < size:
+        raise BudgetExhaustedError(
+            f"{planned}, and within {state.policy.limits} the holdout can answer {most} of them: "
+            f"{size - most} too many. Nothing was asked. "
+            f"{_how_wide(state, probe, allowance, size)}{_MENDS[size == 1]}{_begun_for_nothing(state)}"
+        )
 
 
 def _how_wide(state: State, probe: Question, allowance: Allowance, size: int) -> str:
