@@ -14,10 +14,16 @@ from sklearn_ada.ledger import open_existing_ledger
 from tests.golden.transcripts.conversations import CONVERSATIONS, HELD, X
 from tests.support import holdouts
 from tests.support.ledger.fitted_models import Constant
-from tests.support.ledgers import bodies
+from tests.support.ledgers import bodies, kinds
 
 QUICK = ("accuracy", "choices", "both_routes", "topped_up", "declared", "thresholdout", "searches")
 ROWS, LABELS = np.arange(800.0).reshape(400, 2), (np.arange(400) % 4 == 0).astype(int)
+
+
+def checks(holdout, count=40):
+    """Return the answers to so many checks of one model."""
+    model = Constant(0).fit(ROWS, LABELS)
+    return [holdout.check(model, scoring="accuracy", guess=0.7 + 0.002 * n) for n in range(count)]
 
 
 @pytest.fixture
@@ -28,12 +34,14 @@ def often(monkeypatch):
 
 
 @pytest.fixture
-def asked(often, tmp_path):
-    holdout = Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db", who="ada")
-    model = Constant(0).fit(ROWS, LABELS)
-    for number in range(40):
-        holdout.check(model, scoring="accuracy", guess=0.7 + 0.002 * number)
-    return holdout
+def fresh(often, tmp_path):
+    return Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db", who="ada")
+
+
+@pytest.fixture
+def asked(fresh):
+    checks(fresh)
+    return fresh
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -51,21 +59,17 @@ def test_a_state_that_is_restored_is_the_state(name, often, tmp_path, monkeypatc
 
     CONVERSATIONS[name](open_holdout)
     assert opened
-    for holdout in opened:
-        whole = holdout.ledger.read(lambda state: state.to_dict())
-        restored, head = from_last_checkpoint(holdout.ledger)
-        assert restored.to_dict() == whole
-        assert str(head) == holdout.ledger.head()
+    for ledger in (holdout.ledger for holdout in opened):
+        restored, head = from_last_checkpoint(ledger)
+        assert restored.to_dict() == ledger.read(lambda state: state.to_dict())
+        assert (str(head), head.count) == (ledger.head(), ledger.verify())
         for purpose in ("check", "certify"):
-            assert restored.allowance(purpose) == holdout.ledger.read(
-                lambda s, purpose=purpose: s.allowance(purpose)
-            )
-        assert holdout.ledger.verify() == head.count
+            whole = ledger.read(lambda state, purpose=purpose: state.allowance(purpose))
+            assert restored.allowance(purpose) == whole
 
 
 def test_a_checkpoint_comes_after_so_many_records_once(asked):
-    kinds = [record.body.get("kind") for record in asked.ledger.records()]
-    assert [seq for seq, kind in enumerate(kinds) if kind == "checkpoint"] == [18, 35]
+    assert [seq for seq, kind in enumerate(kinds(asked)) if kind == "checkpoint"] == [18, 35]
     assert asked.report().asked["check"] == 40
 
 
@@ -85,42 +89,32 @@ def test_the_report_of_a_long_ledger_is_that_of_all_its_records(asked, capsys, m
     ("path", "value"), [(("asked", 0, 1), 3), (("account", "nats"), 0.001), (("refused",), 1)]
 )
 def test_a_state_that_was_edited_is_found(asked, path, value):
-    records = bodies(asked)
-    number = [body.get("kind") for body in records].index("checkpoint")
-    edited = json.loads(json.dumps(records[number]))
+    records = bodies(asked)[: kinds(asked).index("checkpoint") + 1]
+    edited = json.loads(json.dumps(records[-1]))
     inner = edited["state"]
     for name in path[:-1]:
         inner = inner[name]
     inner[path[-1]] = value
-    holdouts.state_after(records[: number + 1])  # as it is
+    holdouts.state_after(records)  # as it is
     with pytest.raises(LedgerDamagedError, match="state"):
-        holdouts.state_after([*records[:number], edited])
+        holdouts.state_after([*records[:-1], edited])
 
 
-def test_a_state_that_is_too_large_is_left_out_and_nothing_else_changes(often, tmp_path, monkeypatch):
+def test_a_state_that_is_too_large_is_left_out_and_nothing_else_changes(fresh, monkeypatch):
     monkeypatch.setattr("sklearn_ada.holdout.records._LARGEST", 100)
-    holdout = Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db")
-    for number in range(20):
-        holdout.check(Constant(0).fit(ROWS, LABELS), scoring="accuracy", guess=0.7 + 0.002 * number)
-    assert from_last_checkpoint(holdout.ledger) is None
-    assert main(["ledger", "report", holdout.ledger.path]) == 0
-    assert holdout.ledger.verify() == 22
-
-
-def test_a_short_ledger_needs_none(tmp_path):
-    assert from_last_checkpoint(Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db").ledger) is None
+    assert from_last_checkpoint(fresh.ledger) is None  # so short a ledger needs none
+    checks(fresh, 20)
+    assert from_last_checkpoint(fresh.ledger) is None
+    assert main(["ledger", "report", fresh.ledger.path]) == 0
+    assert fresh.ledger.verify() == 22
 
 
 def test_a_repeated_question_writes_no_second_checkpoint_but_for_its_confirmation(asked):
     count = asked.ledger.verify()
-    model = Constant(0).fit(ROWS, LABELS)
-    for number in range(40):
-        assert asked.check(model, scoring="accuracy", guess=0.7 + 0.002 * number).repeated
-    kinds = [record.body["kind"] for record in asked.ledger.records() if record.seq >= count]
-    assert kinds.count("confirmation") == 40
-    assert (
-        kinds.count("checkpoint") == len(kinds) - 40 == sum(seq % 20 == 0 for seq in range(count, count + 42))
-    )
+    assert all(answer.repeated for answer in checks(asked))
+    new = kinds(asked)[count:]
+    assert new.count("confirmation") == 40
+    assert new.count("checkpoint") == len(new) - 40 == sum(seq % 20 == 0 for seq in range(count, count + 42))
 
 
 def test_another_process_reads_it(asked):
@@ -129,28 +123,23 @@ def test_another_process_reads_it(asked):
     assert asked.ledger.read(lambda current: current.account.nats) == state.account.nats
 
 
-def test_what_is_restored_goes_on_its_own(asked):
-    """The record that it was restored from stays as it is."""
-    ledger = asked.ledger
-    records = list(ledger.records())
-    body = next(r.body for r in records if r.body.get("kind") == "checkpoint")
+def test_the_record_that_a_state_was_restored_from_stays_as_it_is(asked):
+    records = bodies(asked)
+    body = records[kinds(asked).index("checkpoint")]
     before = json.dumps(body)
-    state = State(ledger.genesis)
+    state = State(asked.ledger.genesis)
     state.restore(body["state"])
-    state.advance(records[19].body)
+    state.advance(records[19])
     assert json.dumps(body) == before
 
 
-def test_where_there_is_no_room_for_a_checkpoint_the_answer_is_given(often, tmp_path, monkeypatch):
+def test_where_there_is_no_room_for_a_checkpoint_the_answer_is_given(fresh, monkeypatch):
     def full(state):
         raise LedgerUnavailableError("The disk is full.")
 
     monkeypatch.setattr("sklearn_ada.holdout.records.CheckpointRecord.of", full)
-    holdout = Holdout(ROWS, LABELS, ledger=tmp_path / "ledger.db")
-    for number in range(40):
-        answer = holdout.check(Constant(0).fit(ROWS, LABELS), scoring="accuracy", guess=0.7 + 0.002 * number)
-        assert (answer.answered, answer.repeated) == (True, False)
-    assert holdout.ledger.verify() == 41
+    assert {(answer.answered, answer.repeated) for answer in checks(fresh)} == {(True, False)}
+    assert fresh.ledger.verify() == 41
 
 
 @pytest.mark.parametrize(
@@ -174,22 +163,23 @@ def test_states_are_compared_but_for_last_digits(one, other, same):
 @pytest.mark.parametrize("lost", ["asked", "account", "rounds", "family"])
 def test_a_checkpoint_that_lacks_a_part_is_damage(asked, lost, monkeypatch):
     restore = State.restore
-    monkeypatch.setattr(
-        State, "restore", lambda self, kept: restore(self, {k: v for k, v in kept.items() if k != lost})
-    )
+
+    def without_a_part(self, kept):
+        restore(self, {name: part for name, part in kept.items() if name != lost})
+
+    monkeypatch.setattr(State, "restore", without_a_part)
     with pytest.raises(LedgerDamagedError, match="lacks a part"):
         from_last_checkpoint(asked.ledger)
 
 
 def test_a_report_shows_names_in_the_order_that_they_came_in(often, tmp_path, capsys):
-    path, model = tmp_path / "ledger.db", Constant(0).fit(ROWS, LABELS)
-    for who in ("zoe", "ada", "bob"):
-        for number in range(10):
-            holdout = Holdout(ROWS, LABELS, ledger=path, who=who)
-            holdout.check(
-                model, scoring="accuracy", guess=0.7 + 0.001 * number + 0.01 * len(who) * ord(who[0]) / 200
-            )
-    assert main(["ledger", "report", str(path)]) == 0
+    path = str(tmp_path / "ledger.db")
+    for number, who in enumerate(("zoe", "ada", "bob")):
+        holdout = Holdout(ROWS, LABELS, ledger=path, who=who)
+        model = Constant(0).fit(ROWS, LABELS)
+        for guess in 0.7 + 0.01 * number + 0.001 * np.arange(10):
+            holdout.check(model, scoring="accuracy", guess=float(guess))
+    assert main(["ledger", "report", path]) == 0
     text = capsys.readouterr().out
     assert text.index("zoe") < text.index("ada") < text.index("bob")
     assert text.index("check ") < text.index("certify ")
