@@ -1,4 +1,4 @@
-"""A ledger file with a few records, for tests that damage it."""
+"""Ledger files, for tests that damage or lock them."""
 
 import pytest
 
@@ -13,4 +13,10 @@ def path(tmp_path):
 
 @pytest.fixture
 def ledger(path):
+    """A ledger with a few records."""
     return fill(opened(path), FEW)
+
+
+@pytest.fixture
+def empty(path):
+    return opened(path)

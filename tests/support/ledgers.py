@@ -1,12 +1,10 @@
 """Forgetting ledgers in memory: holdouts of the same labels share one, and tests want one for each."""
 
-import contextlib
 import json
-import sqlite3
 from collections.abc import Collection
 
-from sklearn_ada.ledger import canonical_json, chain_hash, memory, transactions
-from tests.support.ledger.damages import forget
+from sklearn_ada.ledger import memory, transactions
+from tests.support.ledger.damages import chained, forget, rows_of, with_rows
 
 __all__ = [
     "bodies", "changes_of", "forget_ledgers_in_memory", "kinds", "names_of_ledgers_in_memory", "rewritten",
@@ -47,13 +45,10 @@ def changes_of(holdout):
 def rewritten(path, number, edit):
     """Edit the body of a record, and make chain and head anew, as whoever owns a file can."""
     forget()
-    with contextlib.closing(sqlite3.connect(path)) as file, file:
-        previous = ""
-        for seq, key, text in file.execute("select seq, key, body from records order by seq").fetchall():
-            body = json.loads(text)
-            if seq == number:
-                edit(body)
-            text = canonical_json(body)
-            previous = chain_hash(previous, seq, key, text)
-            file.execute("update records set body = ?, hash = ? where seq = ?", (text, previous, seq))
-        file.execute("update head set hash = ?", (previous,))
+    rows = []
+    for seq, key, subject, text, _ in rows_of(path):
+        body = json.loads(text)
+        if seq == number:
+            edit(body)
+        rows.append(chained(seq, key, subject, body, rows[-1] if rows else None))
+    with_rows(path, rows, head=True)

@@ -2,12 +2,8 @@
 
 import csv
 import json
-import os
-import subprocess
-import sys
 import tracemalloc
 import uuid
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +12,18 @@ from sklearn_ada import Holdout, Predictions
 from sklearn_ada.cli import main
 from sklearn_ada.cli.tools import read_columns
 from tests.support.ledger.postgresql_server import PASSWORD
+from tests.support.processes import started
 
 N = 120
+BY_IDS = ["--predictions", "said.csv", "--data", "data.csv", "--id-column", "id", "--label-column", "y"]
+BY_ORDER = ["--predictions", "said.npy", "--data", "y.npy"]
+GUESS = ["--guess", "0.9"]
+REST = ["--ledger", "team.db", *GUESS]
+
+
+def write(path, names, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([names, *rows])
 
 
 @pytest.fixture
@@ -26,138 +32,133 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     y, ids = rng.choice(["cat", "dog"], N), np.array([f"row {i}" for i in range(N)])
-    said = np.where(rng.random(N) < 0.9, y, np.where(y == "cat", "dog", "cat"))
+    predicted = np.where(rng.random(N) < 0.9, y, np.where(y == "cat", "dog", "cat"))
     order = rng.permutation(N)
     write("data.csv", ("id", "age", "y"), zip(ids, range(N), y, strict=True))
-    write("said.csv", ("label", "id"), zip(said[order], ids[order], strict=True))
+    write("said.csv", ("label", "id"), zip(predicted[order], ids[order], strict=True))
     np.save("y.npy", y)
-    np.save("said.npy", said)
-    return y, said, ids
-
-
-def write(path, names, rows):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([names, *rows])
-
-
-BY_IDS = ["--predictions", "said.csv", "--data", "data.csv", "--id-column", "id", "--label-column", "y"]
-BY_ORDER = ["--predictions", "said.npy", "--data", "y.npy"]
-REST = ["--ledger", "team.db", "--guess", "0.9"]
+    np.save("said.npy", predicted)
+    return y, predicted, ids
 
 
 @pytest.fixture
-def told(capsys):
-    def run(*arguments):
+def answer(capsys):
+    """A function that asks and returns the answer."""
+
+    def ask(*arguments):
         assert main(["ask", *arguments, "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
-    return run
+    return ask
 
 
-def test_ids_and_order_give_what_the_holdout_gives(folder, told):
-    y, said, ids = folder
-    by_ids = told(*BY_IDS, *REST, "--certify", "--who", "ada")
-    by_order = told(*BY_ORDER, "--ledger", "other.db", "--guess", "0.9", "--certify")
-    assert by_ids["value"] == by_order["value"] == pytest.approx(np.mean(y == said))
+@pytest.fixture
+def refused(capsys):
+    """A function that asks in vain and returns what is said of it."""
+
+    def ask(*arguments, status=1):
+        try:
+            assert main(["ask", *arguments]) == status
+        except SystemExit as stop:
+            assert stop.code == status  # noqa: PT017
+        out, err = capsys.readouterr()
+        assert not out
+        return err
+
+    return ask
+
+
+def change_labels():
+    np.save("y.npy", np.load("y.npy")[::-1])
+
+
+def test_ids_and_order_give_what_the_holdout_gives(folder, answer):
+    y, predicted, ids = folder
+    by_ids = answer(*BY_IDS, *REST, "--certify", "--who", "ada")
+    by_order = answer(*BY_ORDER, "--ledger", "other.db", *GUESS, "--certify")
+    assert by_ids["value"] == by_order["value"] == pytest.approx(np.mean(y == predicted))
     holdout = Holdout(np.empty((N, 0)), y, ids=ids, class_mix="priced", ledger="team.db")
-    again = holdout.certify(Predictions(said, ids), scoring="accuracy", guess=0.9)
+    again = holdout.certify(Predictions(predicted, ids), scoring="accuracy", guess=0.9)
     assert again.repeated
     assert list(again.interval) == by_ids["interval"]
     assert holdout.report().asked_by == {"ada": 1}
 
 
-def test_a_check_a_final_and_a_repetition(folder, told):
+def test_a_check_a_final_and_a_repetition(folder, answer):
     asked = (*BY_ORDER, *REST, "--answers", "coarse")
-    check, *sealed = (told(*asked, *flags) for flags in ((), ("--certify",), ("--certify",)))
-    assert [each["verdict"] for each in (check, told(*asked, "--publish"))] == ["agrees", "exact"]
+    check, *sealed = (answer(*asked, *flags) for flags in ((), ("--certify",), ("--certify",)))
+    assert [each["verdict"] for each in (check, answer(*asked, "--publish"))] == ["agrees", "exact"]
     assert [each["repeated"] for each in sealed] == [False, True]
     assert sealed[0]["published"] > 0
     assert check["target"] == "expected accuracy on these rows of X, over labels drawn anew given X"
 
 
-def test_the_answer_is_a_line_of_text_and_other_labels_are_refused_on_its_ledger(folder, capsys):
+def test_the_answer_is_a_line_of_text_and_other_labels_are_refused_on_its_ledger(folder, capsys, refused):
     assert main(["ask", *BY_ORDER, *REST]) == 0
     out = capsys.readouterr().out
     assert "agrees" in out
     assert "on these rows of X" in out
-    np.save("y.npy", np.load("y.npy")[::-1])
-    assert main(["ask", *BY_ORDER, *REST]) == 1
-    out, err = capsys.readouterr()
-    assert "holdout" in err
-    assert out == ""
+    change_labels()
+    assert "holdout" in refused(*BY_ORDER, *REST)
 
 
-def test_a_refusal_has_neither_value_nor_interval(folder, told):
-    refused = told(*BY_ORDER, *REST, "--tolerance", "0.01")
-    assert (refused["verdict"], refused["value"], refused["interval"]) == ("refused", None, [None, None])
+def test_a_refusal_has_neither_value_nor_interval(folder, answer):
+    found = answer(*BY_ORDER, *REST, "--tolerance", "0.01")
+    assert (found["verdict"], found["value"], found["interval"]) == ("refused", None, [None, None])
 
 
-def test_a_class_of_no_row_is_named(folder, told):
-    said = np.load("said.npy")
-    said[0] = "fox"
-    np.save("said.npy", said)
-    assert told(*BY_ORDER, *REST, "--certify", "--class", "fox")["verdict"] == "exact"
-
-
-def started(folder, *arguments):
-    """Start the command as a shell does, in a process of its own."""
-    root = Path(__file__).parents[3]
-    return subprocess.Popen(
-        [sys.executable, "-m", "sklearn_ada", "ask", *arguments], cwd=folder, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(root)},
-    )  # fmt: skip
+def test_a_class_of_no_row_is_named(folder, answer):
+    np.save("said.npy", np.array(["fox", *folder[1][1:]]))
+    assert answer(*BY_ORDER, *REST, "--certify", "--class", "fox")["verdict"] == "exact"
 
 
 @pytest.mark.thorough
-def test_two_holders_ask_by_command_on_one_database(folder, told, tmp_path, postgresql, capsys):
-    y, said, _ = folder
+def test_two_holders_ask_by_command_on_one_database(folder, answer, tmp_path, postgresql, capsys):
+    y, predicted, _ = folder
     book = postgresql.url(uuid.uuid4().hex)
     np.save("ben.npy", np.where(np.arange(N) % 9, y, "cat"))
-    hers = (*BY_ORDER, "--ledger", book, "--guess", "0.9", "--certify", "--who", "ada")
-    his = ("--predictions", "ben.npy", *hers[2:-1], "ben")
-    by = {"ada": hers, "ben": his}
-    processes = [started(tmp_path, *asked, "--json") for asked in (hers, his, hers)]
+
+    def asked(who, ledger):
+        predictions = {"ada": "said.npy", "ben": "ben.npy"}[who]
+        rest = ["--ledger", ledger, *GUESS, "--certify", "--who", who]
+        return ["--predictions", predictions, "--data", "y.npy", *rest]
+
+    command = "-m sklearn_ada ask"
+    processes = [started(command, *asked(who, book), "--json", cwd=tmp_path) for who in ("ada", "ben", "ada")]
     printed = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], printed
     first, second, again = (json.loads(out) for out, _ in printed)
     assert first["index"] == again["index"] != second["index"]
     assert sorted((first["repeated"], again["repeated"])) == [False, True]
-    assert first["value"] == again["value"] == pytest.approx(np.mean(y == said))
+    assert first["value"] == again["value"] == pytest.approx(np.mean(y == predicted))
 
     # The same as on a file, in this order; and the ledger that a program opens.
     holdout = Holdout(np.empty((N, 0)), y, class_mix="priced", ledger=book)
     assert holdout.report().asked_by == {"ada": 1, "ben": 1}
     in_order = [record.body["who"] for record in holdout.ledger.records() if record.seq]
     assert sorted(in_order) == ["ada", "ada", "ben"]
-    on_file = {}
-    for who in in_order:
-        on_file[who] = told(*by[who][:5], "board.db", *by[who][6:])
+    on_file = {who: answer(*asked(who, "board.db")) for who in in_order}
     names = ("value", "interval", "verdict", "target")
-    for who, answer in (("ada", first), ("ben", second)):
-        assert [answer[name] for name in names] == [on_file[who][name] for name in names]
+    for who, found in (("ada", first), ("ben", second)):
+        assert [found[name] for name in names] == [on_file[who][name] for name in names]
     assert main(["ledger", "verify", book]) == 0
     assert PASSWORD not in capsys.readouterr().out + "".join(map(str, printed))
 
 
 @pytest.mark.thorough
-def test_a_database_that_refuses_or_is_of_other_labels_is_told_without_its_password(
-    folder, tmp_path, postgresql, capsys
+def test_a_database_that_refuses_or_is_of_other_labels_is_named_without_its_password(
+    folder, answer, postgresql, refused
 ):
     book = postgresql.url(uuid.uuid4().hex)
-    asked = [*BY_ORDER, "--guess", "0.9", "--ledger"]
+    asked = [*BY_ORDER, *GUESS, "--ledger"]
     for url in (book.replace(PASSWORD, "not-the-password"), postgresql.url("b", port=1)):
-        assert main(["ask", *asked, url]) == 1
-        out, err = capsys.readouterr()
-        assert not out
+        err = refused(*asked, url)
         assert "cannot be used: connection" in err
         assert "not-the-password" not in err
         assert PASSWORD not in err
-    assert main(["ask", *asked, book]) == 0
-    np.save("y.npy", np.load("y.npy")[::-1])
-    capsys.readouterr()
-    assert main(["ask", *asked, book]) == 1
-    out, err = capsys.readouterr()
-    assert not out
+    answer(*asked, book)
+    change_labels()
+    err = refused(*asked, book)
     assert "holdout" in err
     assert PASSWORD not in err
 
@@ -179,10 +180,8 @@ def test_a_database_that_refuses_or_is_of_other_labels_is_told_without_its_passw
         (["--predictions", "said.npy", *BY_IDS[2:], *REST], "has no names of columns"),
     ],
 )
-def test_bad_arguments_end_with_status_2_and_no_ledger(folder, tmp_path, capsys, arguments, message):
-    with pytest.raises(SystemExit, match="2"):
-        main(["ask", *arguments])
-    assert message in capsys.readouterr().err
+def test_bad_arguments_end_with_status_2(folder, refused, arguments, message):
+    assert message in refused(*arguments, status=2)
 
 
 @pytest.mark.parametrize(
@@ -227,11 +226,11 @@ def test_without_pyarrow_the_error_says_so(tmp_path, hidden):
 
 @pytest.mark.thorough
 def test_memory_is_a_few_times_one_column(tmp_path):
-    path, n = tmp_path / "labels.csv", 1_000_000
+    path, n = str(tmp_path / "labels.csv"), 1_000_000
     write(path, ("y",), ([i % 10] for i in range(n)))
-    read_columns(str(path), None, None)
+    read_columns(path, None, None)
     tracemalloc.start()
-    read_columns(str(path), None, None)
+    read_columns(path, None, None)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 3 * 8 * n + 2**25

@@ -21,16 +21,15 @@ def test_demo_prints_both_tables_and_says_whether_chance_is_covered(tmp_path, ca
     misses = dict(re.findall(r"^(plain holdout|certified)\s+(\d+) of 100", out, flags=re.MULTILINE))
     assert int(misses["plain holdout"]) >= 20
     assert int(misses["certified"]) <= 5
-    cells = [float(row.split()[-1]) for row in rows[:3]]
-    assert max(cells) < 0.1  # a search as it comes is told a cell, which costs next to nothing
+    assert (
+        max(float(row.split()[-1]) for row in rows[:3]) < 0.1
+    )  # a search as it comes gets a cell, which costs next to nothing
     published = re.search(r"is published: .*: (\S+) in \[(\S+), (\S+)\], for (\S+) nats", out)
     value, low, high, nats = map(float, published.groups())
     assert low <= value <= high
     assert nats > 1.0
-    widths = [
-        float(high) - float(low) for low, high in re.findall(r"\[(0\.\d+), (\d\.\d+)\]", "\n".join(rows[:3]))
-    ]
-    assert high - low < min(widths)  # what is published is narrower than any cell
+    cells = re.findall(r"\[(0\.\d+), (\d\.\d+)\]", "\n".join(rows[:3]))
+    assert high - low < min(float(high) - float(low) for low, high in cells)  # narrower than any cell
 
 
 def test_the_contrast_is_one_choice_with_two_intervals():

@@ -1,9 +1,11 @@
 """The same questions, answers and cost whatever carries the work: joblib's own workers, dask's, ray's."""
 
 import contextlib
+import itertools
 import os
 import pickle
 import time
+from functools import partial
 from unittest import mock
 
 import joblib
@@ -31,18 +33,13 @@ from tests.support.concurrency.searching import (
 pytestmark = pytest.mark.thorough
 
 LEAVES = range(2, 9)
-LOCAL = ["loky", "threading", "multiprocessing"]
 
 
 @contextlib.contextmanager
 def dask_workers():
     distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-    ):
+    how = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster):
         yield {"backend": "dask"}
 
 
@@ -67,13 +64,12 @@ def ray_workers():
             ray.shutdown()
 
 
-@contextlib.contextmanager
-def local_workers(backend, n_jobs):
-    yield {"backend": backend, "n_jobs": n_jobs}
-
-
+LOCAL = itertools.product(["loky", "threading", "multiprocessing"], (1, 2))
 WORKERS = {
-    **{f"{name}, {n} jobs": lambda name=name, n=n: local_workers(name, n) for name in LOCAL for n in (1, 2)},
+    **{
+        f"{name}, {n} jobs": partial(contextlib.nullcontext, {"backend": name, "n_jobs": n})
+        for name, n in LOCAL
+    },
     "dask": dask_workers,
     "ray": ray_workers,
 }
@@ -93,11 +89,6 @@ def test_the_work_is_done_elsewhere_but_for_threads_and_one_job(workers, request
     assert (os.getpid() in seen) == here
 
 
-def conversation(holdout):
-    """Return every question's key with the value that was answered, and the total cost."""
-    return questions(holdout), holdout.report().nats
-
-
 @pytest.mark.parametrize("kind", SCORERS)
 def test_a_search_asks_and_pays_the_same(workers, kind, tmp_path):
     def search(name):
@@ -106,26 +97,21 @@ def test_a_search_asks_and_pays_the_same(workers, kind, tmp_path):
 
     alone = search("alone.db")
     with workers():
-        together = search("together.db")
+        assert search("together.db") == alone
     assert len(alone[0]) == len(LEAVES)
-    assert together == alone
 
 
 @pytest.mark.parametrize("ask", ["candidates", "winner"])
 def test_a_wrapped_search_asks_and_pays_the_same(workers, ask, tmp_path):
-    data = rows(2, 400)
-
     def search(name):
         inner = GridSearchCV(LogisticRegression(), {"C": [0.001, 0.01, 1.0]})
-        return ReusableHoldoutCV(inner, ask=ask, ledger=tmp_path / name).fit(*data)
+        found = ReusableHoldoutCV(inner, ask=ask, ledger=tmp_path / name).fit(*rows(2, 400))
+        values = [answer.value for answer in found.answers_], found.best_score_
+        return values, found.holdout_.report().nats
 
-    alone = search("alone.db")
+    values, nats = search("alone.db")
     with workers():
-        together = search("together.db")
-    assert [answer.value for answer in together.answers_] == [answer.value for answer in alone.answers_]
-    assert together.best_score_ == alone.best_score_
-    costs = [fitted.holdout_.report().nats for fitted in (alone, together)]
-    assert costs[0] == pytest.approx(costs[1], rel=1e-9)
+        assert search("together.db") == (values, pytest.approx(nats, rel=1e-9))
 
 
 STATEFUL = {
@@ -149,19 +135,18 @@ def test_what_depends_on_the_order_is_a_function_of_the_recorded_order(workers, 
     holdout = holdout_at(tmp_path / "together.db", random_state=0)
     with workers():
         found = search_with(STATEFUL[kind](holdout), LEAVES).fit(X, Y)
-    before = conversation(holdout)
+    asked, nats = questions(holdout), holdout.report().nats
     recorded = answers_by_leaves(STATEFUL[kind](holdout), LEAVES)
     assert all(answer.repeated for answer in recorded.values())
-    after = conversation(holdout)
-    assert after[0] == before[0]
-    assert after[1] < before[1] + 0.01  # asked again, nearly free
+    assert questions(holdout) == asked
+    assert holdout.report().nats < nats + 0.01  # asked again, nearly free
     assert [answer.value for answer in recorded.values()] == found.cv_results_["mean_test_score"].tolist()
 
     again = holdout_at(tmp_path / "again.db", random_state=0)
     order = sorted(LEAVES, key=lambda n: recorded[n].index)
     replayed = answers_by_leaves(STATEFUL[kind](again), order)
     assert {n: replayed[n].value for n in LEAVES} == {n: recorded[n].value for n in LEAVES}
-    assert conversation(again)[1] == pytest.approx(before[1], rel=1e-9)
+    assert again.report().nats == pytest.approx(nats, rel=1e-9)
 
 
 class Counted(np.ndarray):

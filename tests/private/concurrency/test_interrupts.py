@@ -6,8 +6,6 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 
@@ -16,22 +14,12 @@ import pytest
 from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, transactions
 from sklearn_ada.ledger.sqlite import LockFile
 from sklearn_ada.ledger.transactions import InterruptsHeld
-from tests.support.ledger.damages import forget_connections
-from tests.support.ledger.ledger_backends import Genesis, MemoryBackend, Tally, count
-from tests.support.processes import together
+from tests.support.ledger.damages import forget_connections, opened
+from tests.support.ledger.ledger_backends import Genesis, MemoryBackend, Tally, charge, count, fill
+from tests.support.processes import started, together
 
 # An exception of a signal's handler may come while an object is deleted, and is printed there.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-
-@pytest.fixture
-def path(tmp_path):
-    return str(tmp_path / "ledger.db")
-
-
-@pytest.fixture
-def ledger(path):
-    return opened(path)
 
 
 STORM = """
@@ -47,13 +35,12 @@ while os.getppid() == parent:
 def storm(number, seed):
     """Send this process a signal every other millisecond; it interrupts what `interrupted` does."""
     before = signal.signal(number, interrupt_if_armed)
-    process = subprocess.Popen([sys.executable, "-c", STORM, str(os.getpid()), str(seed), str(number)])
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-        signal.signal(number, before)
+    with started(STORM, os.getpid(), seed, number) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+            signal.signal(number, before)
 
 
 armed = False
@@ -164,9 +151,9 @@ def test_an_exception_of_another_signal_at_any_instant_leaves_no_edit_behind(pat
     assert signal.getsignal(signal.SIGINT) == handler
 
 
-def test_a_block_that_was_left_in_disorder_does_not_keep_ctrl_c(ledger, python_handler):
+def test_a_block_that_was_left_in_disorder_does_not_keep_ctrl_c(empty, python_handler):
     (lambda: InterruptsHeld().__enter__())()  # and what comes next is an exception from outside
-    ledger.charge("k", lambda state: {})
+    charge(empty)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -178,41 +165,36 @@ def python_handler():
     signal.signal(signal.SIGINT, before)
 
 
-def opened(path):
-    return SQLiteLedger.create_or_open(path, Genesis(), Tally)
-
-
 def press():
     signal.raise_signal(signal.SIGINT)
 
 
-def test_an_interrupt_while_a_question_is_decided_comes_after_the_record(python_handler, ledger):
+def test_an_interrupt_while_a_question_is_decided_comes_after_the_record(python_handler, empty):
     def decide(state):
         press()
         return {"number": 1}
 
     with pytest.raises(KeyboardInterrupt):
-        ledger.charge("k", decide)
-    assert ledger.find("k").body == {"number": 1}
-    assert ledger.read(count) == 1
+        empty.charge("k", decide)
+    assert empty.find("k").body == {"number": 1}
+    assert empty.read(count) == 1
 
 
-def test_an_interrupt_ends_the_wait_for_a_lock(python_handler, path, ledger):
+def test_an_interrupt_ends_the_wait_for_a_lock(python_handler, path, empty):
     other = LockFile(path)
     other.acquire(exclusive=True, patience=1)
     threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        ledger.charge("k", lambda state: {})
+        charge(empty)
     assert time.monotonic() < began + 10
     other.release()
-    assert ledger.charge("k", lambda state: {}).seq == 1
+    assert charge(empty).seq == 1
 
 
-def test_an_interrupt_ends_a_long_replay_and_what_was_read_is_kept(python_handler, path, monkeypatch):
+def test_an_interrupt_ends_a_long_replay_and_what_was_read_is_kept(python_handler, path, empty, monkeypatch):
     monkeypatch.setattr(transactions, "_BREATH", 3)
-    for number in range(10):
-        opened(path).charge(f"k{number}", lambda state: {"number": 1})
+    fill(empty, 10)
     forget_connections()
     taken = []
 
@@ -223,7 +205,7 @@ def test_an_interrupt_ends_a_long_replay_and_what_was_read_is_kept(python_handle
             if len(taken) == 4:
                 press()
 
-    ledger = SQLiteLedger(path, Genesis().body, Pressed)
+    ledger = SQLiteLedger(path, empty.genesis, Pressed)
     with pytest.raises(KeyboardInterrupt):
         ledger.read(count)
     assert len(taken) == 6
@@ -231,19 +213,19 @@ def test_an_interrupt_ends_a_long_replay_and_what_was_read_is_kept(python_handle
 
 
 @pytest.mark.parametrize("ignored", [False, True])
-def test_a_handler_of_the_users_own_is_called_and_put_back_or_ignored(ledger, ignored):
+def test_a_handler_of_the_users_own_is_called_and_put_back_or_ignored(empty, ignored):
     calls = []
     mine = signal.SIG_IGN if ignored else lambda number, frame: calls.append(number)
     before = signal.signal(signal.SIGINT, mine)
     try:
-        assert ledger.charge("k", lambda state: press() or {}).seq == 1
+        assert empty.charge("k", lambda state: press() or {}).seq == 1
         assert calls == ([] if ignored else [signal.SIGINT])
         assert signal.getsignal(signal.SIGINT) is mine
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def test_threads_charge_without_touching_handlers(ledger):
-    before = signal.getsignal(signal.SIGINT)
-    decide = lambda state: {"same": signal.getsignal(signal.SIGINT) is before}  # noqa: E731
-    assert together(lambda: ledger.charge("k", decide))[0].body == {"same": True}
+def test_threads_charge_without_touching_handlers(empty):
+    handler = signal.getsignal(signal.SIGINT)
+    same = lambda state: {"same": signal.getsignal(signal.SIGINT) is handler}  # noqa: E731
+    assert together(lambda: empty.charge("k", same))[0].body == {"same": True}

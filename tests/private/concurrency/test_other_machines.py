@@ -10,13 +10,12 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger import locations
+from sklearn_ada.ledger import locations, open_existing_ledger
+from sklearn_ada.testing import Tally
 from tests.support.concurrency.searching import SCORERS, X, Y, asked_and_paid, holdout_at, rows, search_with
-from tests.support.ledger.ledger_backends import SQLiteBackend
+from tests.support.ledger.damages import opened
 
 pytestmark = pytest.mark.thorough
-
-needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/cwd"), reason="needs paths of one process")
 
 
 def leave():
@@ -24,33 +23,27 @@ def leave():
     os.chdir("/")
 
 
-@pytest.fixture
-def here_only(tmp_path, monkeypatch):
-    """Return a path that this process sees and a worker, once it has left, does not."""
-    monkeypatch.chdir(tmp_path)
-    return f"/proc/self/cwd/{uuid.uuid4().hex}.db"  # a new name, for the path is that of all tests
+def search_of_a_scorer(path):
+    search_with(SCORERS["thresholdout"](holdout_at(path))).set_params(error_score="raise").fit(X, Y)
 
 
-def elsewhere():
-    """Run tasks in fresh workers that do not see what this process sees."""
-    return joblib.parallel_config("loky", n_jobs=2, initializer=leave, idle_worker_timeout=5)
-
-
-@needs_proc
-def test_workers_that_cannot_see_the_file_refuse_and_name_the_database(here_only):
-    scorer = SCORERS["thresholdout"](holdout_at(here_only))
-    search = search_with(scorer).set_params(error_score="raise")
-    with elsewhere(), pytest.raises(LedgerUnavailableError, match=r"postgresql://.*sklearn-ada\[sql\]"):
-        search.fit(X, Y)
-    assert scorer.holdout.report().asked["check"] == 0
-    assert not os.path.exists(f"/{os.path.basename(here_only)}")  # nor did they make one of their own
-
-
-@needs_proc
-def test_a_reusable_search_chooses_no_winner_and_names_the_database(here_only):
+def reusable_search(path):
     inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 0.1, 1.0]})
-    with elsewhere(), pytest.raises(LedgerUnavailableError, match=r"postgresql://.*sklearn-ada\[sql\]"):
-        ReusableHoldoutCV(inner, ask="candidates", ledger=here_only).fit(*rows(2, 400))
+    ReusableHoldoutCV(inner, ask="candidates", ledger=path).fit(*rows(2, 400))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/cwd"), reason="needs paths of one process")
+@pytest.mark.parametrize("search", [search_of_a_scorer, reusable_search])
+def test_workers_that_cannot_see_the_file_refuse_and_name_the_database(tmp_path, monkeypatch, search):
+    """Of a path that this process sees; a worker, once it has left, does not."""
+    monkeypatch.chdir(tmp_path)
+    path = f"/proc/self/cwd/{uuid.uuid4().hex}.db"  # a new name, for the path is that of all tests
+    elsewhere = joblib.parallel_config("loky", n_jobs=2, initializer=leave, idle_worker_timeout=5)
+    with elsewhere, pytest.raises(LedgerUnavailableError, match=r"postgresql://.*sklearn-ada\[sql\]"):
+        search(path)
+    bodies = [record.body for record in open_existing_ledger(path, Tally).records()]
+    assert not [body for body in bodies if body.get("kind") == "answer"]
+    assert not os.path.exists(f"/{os.path.basename(path)}")  # nor did they make one of their own
 
 
 @pytest.mark.parametrize("kind", SCORERS)
@@ -67,32 +60,36 @@ def test_with_a_database_the_same_search_agrees_with_one_worker(postgresql, tmp_
     assert found[1] == found[0]
 
 
+@pytest.fixture
+def folder_of(tmp_path, monkeypatch):
+    """A function that makes a folder which looks mounted from a source as a file system of a kind."""
+
+    def mounted(source, kind):
+        folder = tmp_path / "a folder"
+        folder.mkdir()
+        lines = ("/dev/sda1 / ext4", f"{source} {str(folder).replace(' ', chr(92) + '040')} {kind}")
+        (tmp_path / "mounts").write_text("".join(f"{line} rw 0 0\n" for line in lines))
+        monkeypatch.setattr(locations, "_MOUNTS", str(tmp_path / "mounts"))
+        return folder
+
+    return mounted
+
+
 @pytest.mark.parametrize(
     "kind",
     ["nfs4", "cifs", "fuse.sshfs", "lustre", "fuse.gcsfuse", "virtiofs", "davfs", "fuse.blobfuse2", "fuse"],
 )
-def test_a_network_file_system_is_refused_and_the_database_named(tmp_path, monkeypatch, kind):
-    far = tmp_path / "far away"
-    far.mkdir()
-    mounts = tmp_path / "mounts"
-    mounts.write_text(
-        f"/dev/sda1 / ext4 rw 0 0\nserver:/x {str(far).replace(' ', chr(92) + '040')} {kind} rw 0 0\n"
-    )
-    monkeypatch.setattr(locations, "_MOUNTS", str(mounts))
+def test_a_network_file_system_is_refused_and_the_database_named(tmp_path, folder_of, kind):
+    far = folder_of("server:/x", kind)
     with pytest.raises(LedgerUnavailableError, match=rf"\({kind}\).*postgresql://"):
-        SQLiteBackend(str(far)).open(str(far / "ledger.db"))
+        opened(far / "ledger.db")
     assert list(far.iterdir()) == []
-    backend = SQLiteBackend(str(tmp_path))
-    assert backend.open(backend.address("far away too")).find("k") is None
+    assert opened(tmp_path / "a folder too.db").find("k") is None
 
 
 @pytest.mark.parametrize(
-    "mount",
-    ["/dev/sdb1 {} fuseblk rw 0 0", "overlay {} fuse.fuse-overlayfs rw 0 0", "lxcfs {} fuse.lxcfs rw 0 0"],
+    ("source", "kind"),
+    [("/dev/sdb1", "fuseblk"), ("overlay", "fuse.fuse-overlayfs"), ("lxcfs", "fuse.lxcfs")],
 )
-def test_a_local_file_system_in_user_space_will_do(tmp_path, monkeypatch, mount):
-    mounts = tmp_path / "mounts"
-    mounts.write_text(f"/dev/sda1 / ext4 rw 0 0\n{mount.format(tmp_path)}\n")
-    monkeypatch.setattr(locations, "_MOUNTS", str(mounts))
-    backend = SQLiteBackend(str(tmp_path))
-    assert backend.open(backend.address()).find("k") is None
+def test_a_local_file_system_in_user_space_will_do(folder_of, source, kind):
+    assert opened(folder_of(source, kind) / "ledger.db").find("k") is None

@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import logging
 import math
-import multiprocessing
 import os
 import sys
 import threading
@@ -19,14 +18,19 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_ada import Holdout, _notices
 from sklearn_ada.accounting import FAILURES
-from tests.support.processes import interpreter, together
+from tests.support.processes import in_a_fork, interpreter, together
 
 MARKER = "987654"
 N_ROWS = 60
+NUMBERS = itertools.count()
 
 
 def warn_of(row):
     warnings.warn(f"the row {row[0]} is strange", UserWarning, stacklevel=1)
+
+
+def heard(text="heard"):
+    warnings.warn(text, UserWarning, stacklevel=2)
 
 
 class Warns:
@@ -69,14 +73,16 @@ def in_a_thread_of_numpy_errors(X):
 WAYS = (directly, in_threads, in_threads_of_joblib, in_threads_of_scikit_learn, in_a_thread_of_numpy_errors)
 
 
-NUMBERS = itertools.count()
-
-
 def marked_holdout():
     """Return a holdout with a ledger of its own: in memory there is one for the same rows."""
     X = np.arange(3.0 * N_ROWS).reshape(N_ROWS, 3) + next(NUMBERS)
     X[:, 0] += int(MARKER) * 1e6
     return Holdout(X, np.arange(N_ROWS) % 2, ledger=":memory:", random_state=0)
+
+
+def look(holdout, how, tag=0):
+    """Ask about a model that does this with the rows."""
+    return holdout.certify(Warns(how, tag), scoring="accuracy")
 
 
 @pytest.fixture
@@ -99,13 +105,23 @@ def shown():
         yield texts
 
 
+@contextlib.contextmanager
+def filtered(action, record=False):
+    with warnings.catch_warnings(record=record) as caught:
+        warnings.simplefilter(action)
+        yield caught
+
+
+def texts_of(caught):
+    return [str(each.message) for each in caught]
+
+
 def ask_at_once(holdout, ways, n_threads, n_asks):
     """Ask about as many models from several threads."""
 
     def ask(who):
         for number in range(n_asks):
-            way = ways[(who + number) % len(ways)]
-            holdout.certify(Warns(way, who * n_asks + number), scoring="accuracy")
+            look(holdout, ways[(who + number) % len(ways)], who * n_asks + number)
 
     together(*(lambda who=who: ask(who) for who in range(n_threads)))
 
@@ -124,13 +140,36 @@ def same_process_state():
     assert after[1:] == before[1:]
 
 
+@contextlib.contextmanager
+def a_long_look(holdout, how=len):
+    """Another thread looks at the holdout, until the function that is yielded is called, or the end."""
+    begun, over = threading.Event(), threading.Event()
+
+    def look_long(X):
+        begun.set()
+        over.wait(30)
+        how(X)
+
+    def end():
+        over.set()
+        thread.join()
+
+    thread = threading.Thread(target=look, args=(holdout, look_long))
+    thread.start()
+    assert begun.wait(30)
+    try:
+        yield end
+    finally:
+        end()
+
+
 @pytest.mark.parametrize("way", [directly, in_threads, in_threads_of_joblib], ids=lambda way: way.__name__)
 def test_threads_that_ask_at_once_show_no_row_and_leave_the_process_as_it_was(holdout, shown, way):
     with same_process_state():
         ask_at_once(holdout, [way], n_threads=4, n_asks=75)
     assert shown == []
     assert holdout.report().asked["certify"] == 300
-    warnings.warn("heard", UserWarning, stacklevel=1)
+    heard()
     assert shown == ["heard"]
 
 
@@ -144,86 +183,57 @@ def test_models_that_use_scikit_learn_s_threads_show_no_row(holdout, shown):
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_one_look_shows_no_row_however_the_model_warns(holdout, shown, way):
-    assert holdout.certify(Warns(way), scoring="accuracy").answered
+    assert look(holdout, way).answered
     assert shown == []
 
 
 def test_what_others_warn_of_meanwhile_is_heard(holdout, shown):
     """Of a thread that was there before, and of the one that asks, between its questions."""
-    over, heard = threading.Event(), []
+    over, times = threading.Event(), []
 
     def go_on():
         while not over.is_set():
-            warnings.warn("of the user's own", UserWarning, stacklevel=1)
-            heard.append(1)
+            heard("of the user's own")
+            times.append(1)
             time.sleep(1e-4)
 
     thread = threading.Thread(target=go_on)
     thread.start()
     for number in range(50):
-        holdout.certify(Warns(directly, number), scoring="accuracy")
-        warnings.warn("between", UserWarning, stacklevel=1)
+        look(holdout, directly, number)
+        heard("between")
     over.set()
     thread.join()
-    assert len(heard) > 50
-    assert [shown.count("of the user's own"), shown.count("between")] == [len(heard), 50]
+    assert len(times) > 50
+    assert [shown.count("of the user's own"), shown.count("between")] == [len(times), 50]
     assert not [text for text in shown if MARKER in text]
 
 
 def test_threads_that_started_during_a_look_and_ask_themselves_are_heard(holdout, shown):
-    """A model that takes its time looks all the while."""
-    over = threading.Event()
-    slow = threading.Thread(
-        target=lambda: holdout.certify(Warns(lambda X: over.wait(30)), scoring="accuracy")
-    )
-    slow.start()
-    other = marked_holdout()
-
-    def ask():
-        other.certify(Warns(directly), scoring="accuracy")
-        warnings.warn("heard", UserWarning, stacklevel=1)
-
-    together(ask)
-    over.set()
-    slow.join()
+    with a_long_look(holdout):
+        together(lambda: (look(marked_holdout(), directly), heard()))
     assert shown == ["heard"]
 
 
 def test_a_pool_that_lives_on_is_quiet_in_later_looks_too(holdout, shown):
     with ThreadPoolExecutor(2) as pool:
-
-        def in_a_pool(X):
-            list(pool.map(warn_of, X[:5]))
-
         for number in range(20):
-            holdout.certify(Warns(in_a_pool, number), scoring="accuracy")
+            look(holdout, lambda X: list(pool.map(warn_of, X[:5])), number)
     assert shown == []
 
 
 @pytest.mark.parametrize("waiting", [False, True])
 def test_recording_warnings_in_another_thread_goes_on_working(holdout, waiting):
     """As pytest does it, before or while a model looks."""
-    begun, over = threading.Event(), threading.Event()
-
-    def look_long(X):
-        begun.set()
-        over.wait(30)
-        warn_of(X[0])
-
-    thread = threading.Thread(target=lambda: holdout.certify(Warns(look_long), scoring="accuracy"))
-    if waiting:
-        thread.start()
-        assert begun.wait(30)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        if not waiting:
-            thread.start()
-            assert begun.wait(30)
-        warnings.warn("mine", UserWarning, stacklevel=1)
-        over.set()
-        thread.join()
-        warnings.warn("mine too", UserWarning, stacklevel=1)
-    assert [str(each.message) for each in caught] == ["mine", "mine too"]
+    with contextlib.ExitStack() as stack:
+        looking = a_long_look(holdout, lambda X: warn_of(X[0]))
+        end = stack.enter_context(looking) if waiting else None
+        with filtered("always", record=True) as caught:
+            end = end or stack.enter_context(looking)
+            heard("mine")
+            end()
+            heard("mine too")
+    assert texts_of(caught) == ["mine", "mine too"]
 
 
 def test_a_model_that_records_its_own_warnings_gets_them_and_nobody_else_does(holdout, shown):
@@ -231,38 +241,39 @@ def test_a_model_that_records_its_own_warnings_gets_them_and_nobody_else_does(ho
     seen = []
 
     def record(X):
-        with warnings.catch_warnings(record=True) as mine:
-            warnings.simplefilter("always")
+        with filtered("always", record=True) as mine:
             directly(X)
         seen.append(len(mine))
         directly(X)
 
-    with warnings.catch_warnings(record=True) as outer:
-        warnings.simplefilter("always")
-        assert holdout.certify(Warns(record), scoring="accuracy").answered
+    with filtered("always", record=True) as outer:
+        assert look(holdout, record).answered
     assert seen == [5]
-    assert not [each for each in outer if MARKER in str(each.message)]
+    assert MARKER not in str(texts_of(outer))
     assert shown == []
+
+
+class OwnText(UserWarning):
+    """A category that says its text in its own way."""
+
+    def __str__(self):
+        return f"in short: {super().__str__()}"
 
 
 @pytest.mark.parametrize("level", [1, 8, 100])
 @pytest.mark.parametrize("action", ["default", "module", "once", "always"])
-def test_no_list_of_warnings_shown_keeps_the_text_of_a_dropped_one(holdout, action, level):
-    def blaming_others(X):
-        warnings.warn(f"the row {X[0, 0]} is strange", UserWarning, stacklevel=level)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter(action)
-        holdout.certify(Warns(blaming_others), scoring="accuracy")
+@pytest.mark.parametrize("category", [UserWarning, OwnText])
+def test_no_list_of_warnings_shown_keeps_the_text_of_a_dropped_one(holdout, category, action, level):
+    with filtered(action):
+        look(holdout, lambda X: warnings.warn(f"the row {X[0, 0]}", category, stacklevel=level))
         registries = [getattr(each, "__warningregistry__", {}) for each in list(sys.modules.values())]
     assert MARKER not in str([*registries, globals().get("__warningregistry__"), warnings.onceregistry])
 
 
 def test_a_dropped_warning_is_shown_the_next_time_elsewhere(holdout):
     row = np.array([1.0])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        holdout.certify(Warns(lambda X: warn_of(row)), scoring="accuracy")
+    with filtered("default", record=True) as caught:
+        look(holdout, lambda X: warn_of(row))
         assert caught == []
         warn_of(row)
         warn_of(row)
@@ -270,12 +281,11 @@ def test_a_dropped_warning_is_shown_the_next_time_elsewhere(holdout):
 
 
 def test_logging_of_warnings_gets_none_of_them(holdout, caplog):
-    with warnings.catch_warnings(), caplog.at_level(logging.WARNING, "py.warnings"):
-        warnings.simplefilter("always")
+    with filtered("always"), caplog.at_level(logging.WARNING, "py.warnings"):
         logging.captureWarnings(True)
         try:
-            holdout.certify(Warns(directly), scoring="accuracy")
-            warnings.warn("heard", UserWarning, stacklevel=1)
+            look(holdout, directly)
+            heard()
         finally:
             logging.captureWarnings(False)
     assert MARKER not in caplog.text
@@ -283,10 +293,8 @@ def test_logging_of_warnings_gets_none_of_them(holdout, caplog):
 
 
 def test_where_a_filter_makes_warnings_errors_a_model_that_warns_fails_at_a_price(holdout):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        answer = holdout.certify(Warns(directly), scoring="accuracy")
-        quiet = holdout.certify(Warns(len), scoring="accuracy")
+    with filtered("error"):
+        answer, quiet = look(holdout, directly), look(holdout, len)
     assert (answer.verdict, answer.reason) == ("failed", FAILURES[3])
     assert answer.cost.nats > math.log(2.0) - math.log(0.001 / len(FAILURES)) - 0.01
     assert quiet.answered
@@ -295,31 +303,14 @@ def test_where_a_filter_makes_warnings_errors_a_model_that_warns_fails_at_a_pric
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
 def test_a_child_that_was_forked_while_another_thread_looked_is_heard(holdout):
-    begun, over = threading.Event(), threading.Event()
+    def child():
+        with filtered("always", record=True) as caught:
+            heard()
+            together(lambda: heard("of a thread"))
+        return [*texts_of(caught), warnings._showwarnmsg.__name__]
 
-    def look_long(X):
-        begun.set()
-        over.wait(30)
-
-    def child(connection):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            warnings.warn("heard", UserWarning, stacklevel=1)
-            together(lambda: warnings.warn("of a thread", stacklevel=1))
-        connection.send(([str(each.message) for each in caught], warnings._showwarnmsg.__name__))
-
-    thread = threading.Thread(target=lambda: holdout.certify(Warns(look_long), scoring="accuracy"))
-    thread.start()
-    assert begun.wait(30)
-    here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("fork").Process(target=child, args=(there,))
-    process.start()
-    heard, hook = here.recv()
-    process.join()
-    over.set()
-    thread.join()
-    assert heard == ["heard", "of a thread"]
-    assert hook == "_showwarnmsg"
+    with a_long_look(holdout):
+        assert in_a_fork(child) == str(["heard", "of a thread", "_showwarnmsg"])
 
 
 _PROGRAM = """
@@ -344,51 +335,25 @@ def mean_of(part):
     return float(part.mean())
 
 
-class UsesWorkers:
-    """A fitted model that uses worker processes, as scikit-learn's own do."""
-
-    classes_ = np.array([0, 1])
-
-    def predict(self, X):
-        means = Parallel(n_jobs=2)(delayed(mean_of)(part) for part in np.array_split(X, 4))
-        return np.full(len(X), int(means[0] > 0))
+def in_workers_of_scikit_learn(X):
+    means = Parallel(n_jobs=2)(delayed(mean_of)(part) for part in np.array_split(X, 4))
+    assert means[0] > 0
 
 
 def test_a_model_may_use_the_workers_of_scikit_learn(holdout):
     before = list(warnings.filters)
-    answer = holdout.certify(UsesWorkers(), scoring="accuracy", guess=0.5)
+    answer = look(holdout, in_workers_of_scikit_learn)
     assert answer.answered
     assert answer.reason is None
     assert list(warnings.filters) == before
 
 
-class Told(UserWarning):
-    """A category that says its text in its own way."""
-
-    def __str__(self):
-        return f"told: {super().__str__()}"
-
-
-def told_otherwise(X):
-    warnings.warn(f"the row {X[0][0]}", Told, stacklevel=1)
-
-
-@pytest.mark.parametrize("action", ["default", "module", "once"])
-def test_a_category_with_words_of_its_own_leaves_no_text_behind(holdout, action):
-    with warnings.catch_warnings():
-        warnings.simplefilter(action)
-        holdout.certify(Warns(told_otherwise), scoring="accuracy", guess=0.5)
-    lists = (globals().get("__warningregistry__", {}), getattr(warnings, "onceregistry", {}))
-    assert not [key for each in lists for key in each if MARKER in str(key)]
-
-
-def test_a_block_of_a_thread_that_is_gone_mutes_nobody(holdout, shown):
+def test_a_block_of_a_thread_that_is_gone_mutes_nobody(shown):
     """It can be left behind by an error that comes from outside at any time."""
-
     left = object()
     together(lambda: _notices._blocks.begin(left, None))
     try:
-        together(lambda: warnings.warn("heard", UserWarning, stacklevel=1))
+        together(heard)
     finally:
         _notices._blocks.end(left)
     assert "heard" in str(shown)

@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.ledger import transactions
-from tests.support.ledger.ledger_backends import SQLiteBackend, backend_of, count, fill
+from tests.support.ledger.ledger_backends import SQLiteBackend, backend_of, charge, count, fill, nothing
 from tests.support.processes import together
 
 pytestmark = pytest.mark.thorough
@@ -26,10 +26,6 @@ def few(monkeypatch):
 
 def many(backend):
     return [fill(backend.open(backend.address(f"ledger {number}")), 2) for number in range(MANY)]
-
-
-def charge(ledger):
-    return ledger.charge("new", lambda state: {"before": count(state)})
 
 
 def open_files(folder):
@@ -77,7 +73,7 @@ def test_threads_take_turns(backend):
 
     def work(who):
         for ledger in ledgers:
-            ledger.charge(who, lambda state: {})
+            ledger.charge(who, nothing)
 
     together(*(lambda who=who: work(who) for who in "abcd"))
     assert [ledger.read(count) for ledger in ledgers] == [6] * MANY

@@ -24,11 +24,20 @@ from tests.support.ledger.damages import (
     genesis,
     opened,
     outcome,
+    read,
+    replace,
     run,
 )
 from tests.support.ledger.ledger_backends import count, pickled
 
 pytestmark = pytest.mark.thorough
+
+
+def new_file(path, data):
+    """Write a ledger file that this process has not used."""
+    with open(path, "wb") as file:
+        file.write(data)
+    forget()
 
 
 def is_older_copy(seen):
@@ -60,9 +69,7 @@ def test_after_any_damage_records_are_as_they_were_or_the_ledger_is_refused(kind
     damage = data.draw(DAMAGES[kind])
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "ledger.db")
-        with open(path, "wb") as file:
-            file.write(content())
-        forget()
+        new_file(path, content())
         handle = opened(path)
         damage(path)
         # Who has it open, and read all of it: nothing may be missing.
@@ -72,9 +79,8 @@ def test_after_any_damage_records_are_as_they_were_or_the_ledger_is_refused(kind
         rows = outcome(lambda: contents(pickled(handle)))
         assert rows == "refused" or rows[: SIZE + 1] == expected()
         # What is charged nonetheless is not lost, and does not hide the damage.
-        charged = outcome(
-            lambda: handle.charge("new", lambda state: {"subject": "new", "before": count(state)})
-        )
+        body = lambda state: {"subject": "new", "before": count(state)}  # noqa: E731
+        charged = outcome(lambda: handle.charge("new", body))
         # Who sees it for the first time.
         rows = outcome(lambda: seen_anew(path))
         if rows == "refused":
@@ -92,35 +98,27 @@ def test_a_copy_used_as_a_refund_is_found_when_both_copies_meet(sizes, questions
         path = os.path.join(folder, "ledger.db")
         forks = []
         for which, size in enumerate(sizes):
-            with open(path, "wb") as file:
-                file.write(content(size))
-            forget()
+            new_file(path, content(size))
             fork = opened(path)
             for number in range(questions * which + 1):
                 fork.charge(f"fork {which} {number}", lambda state, which=which: {"asked through": which})
             forks.append(contents(fork))
-            with open(path, "rb") as file:
-                forks.append(file.read())
+            forks.append(read(path))
         forget()
         second = opened(path)  # the second copy; then the first comes in its place
         assert contents(second) == forks[2]
-        with open(path + ".other", "wb") as file:
-            file.write(forks[1])
-        os.replace(path + ".other", path)
+        replace(path, forks[1])
         for _ in range(2):
-            with pytest.raises(LedgerError):
-                contents(second)
-            with pytest.raises(LedgerError):
-                opened(path)
+            for look in (lambda: contents(second), lambda: opened(path)):
+                with pytest.raises(LedgerError):
+                    look()
     assert genesis(SECRET) == forks[0][0][2] == forks[2][0][2]
 
 
 def test_without_the_chain_an_edited_record_is_accepted(tmp_path, monkeypatch):
     """Power: it is the chain that the damages above are found by."""
     path = str(tmp_path / "ledger.db")
-    with open(path, "wb") as file:
-        file.write(content())
-    forget()
+    new_file(path, content())
     run(path, """UPDATE records SET body = '{"number":7,"subject":"s2"}' WHERE seq = 2""")
     for module in (hash_chain, transactions):
         monkeypatch.setattr(module, "vouched", lambda row, before: True)

@@ -9,87 +9,85 @@ import sqlite3
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
-from sklearn_ada.ledger import SQLiteLedger, sqlite, transactions
-from tests.support.ledger.ledger_backends import Genesis, Tally, count, fill
+from sklearn_ada.ledger import sqlite, transactions
+from tests.support.ledger.damages import opened, read
+from tests.support.ledger.ledger_backends import charge, count, fill
 from tests.support.processes import in_a_fork
 
-
-def opened(path):
-    return SQLiteLedger.create_or_open(path, Genesis(), Tally)
+MESSAGES = {"no/ledger.db": "its folder 'no' does not exist", "": "is a folder"}
 
 
-def test_a_folder_that_does_not_exist_is_not_made(tmp_path):
-    with pytest.raises(LedgerUnavailableError, match="its folder 'no' does not exist"):
-        opened(tmp_path / "no" / "ledger.db")
-    assert not (tmp_path / "no").exists()
+@pytest.mark.parametrize("name", MESSAGES)
+def test_where_no_file_can_be_nothing_is_made(tmp_path, name):
+    with pytest.raises(LedgerUnavailableError, match=MESSAGES[name]):
+        opened(tmp_path / name)
+    assert not list(tmp_path.iterdir())
 
 
-def test_a_directory_is_not_a_ledger(tmp_path):
-    with pytest.raises(LedgerUnavailableError, match="is a folder"):
-        opened(tmp_path)
+def foreign_database(journal):
+    def write(path):
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute(f"PRAGMA journal_mode = {journal}")
+            db.execute("CREATE TABLE theirs (x)")
+            db.commit()
+
+    return write
 
 
-def test_a_file_that_is_not_sqlite_is_refused_and_left_alone(path):
-    text = b"notes of somebody\n" * 100
+def notes(path):
     with open(path, "wb") as file:
-        file.write(text)
-    with pytest.raises(LedgerDamagedError, match="not a readable ledger"):
-        opened(path)
-    with open(path, "rb") as file:
-        assert file.read() == text
+        file.write(b"notes of somebody\n" * 100)
 
 
-def foreign_database(path, journal):
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA journal_mode = {journal}")
-        db.execute("CREATE TABLE theirs (x)")
-        db.commit()
-    with open(path, "rb") as file:
-        return file.read()
-
-
-@pytest.mark.parametrize("journal", ["DELETE", pytest.param("WAL")])
-def test_a_database_of_somebody_else_is_refused_and_left_alone(path, journal):
-    content = foreign_database(path, journal)
-    with pytest.raises(LedgerDamagedError, match="not a ledger"):
-        opened(path)
-    with open(path, "rb") as file:
-        assert file.read() == content
-
-
-def test_an_empty_database_of_somebody_else_is_refused(path):
+def empty_database(path):
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA application_id = 99")
-    with pytest.raises(LedgerDamagedError):
+
+
+OF_OTHERS = {
+    "a text": (notes, "not a readable ledger"),
+    "a database": (foreign_database("DELETE"), "not a ledger"),
+    "a database with a log": (foreign_database("WAL"), "not a ledger"),
+    "an empty database": (empty_database, ""),
+}
+
+
+@pytest.mark.parametrize(("write", "message"), OF_OTHERS.values(), ids=OF_OTHERS)
+def test_a_file_of_somebody_else_is_refused_and_left_alone(path, write, message):
+    write(path)
+    content = read(path)
+    with pytest.raises(LedgerDamagedError, match=message):
         opened(path)
+    assert read(path) == content
+
+
+def of_two(path):
+    return fill(opened(path), 2)
 
 
 def test_a_locked_ledger_is_unavailable_and_nothing_is_charged(path, monkeypatch):
     monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
-    ledger = fill(opened(path), 2)
+    ledger = of_two(path)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(LedgerUnavailableError, match="locked"):
-            ledger.charge("k", lambda state: {})
-        with pytest.raises(LedgerUnavailableError, match="locked"):
-            ledger.read(count)
-        with pytest.raises(LedgerUnavailableError, match="locked"):
-            opened(path)
+        for use in (lambda: charge(ledger), lambda: ledger.read(count), lambda: opened(path)):
+            with pytest.raises(LedgerUnavailableError, match="locked"):
+                use()
         holder.execute("ROLLBACK")
-    assert ledger.charge("k", lambda state: {"before": count(state)}).body == {"before": 2}
+    assert charge(ledger).body == {"before": 2}
 
 
 def test_a_reader_that_stays_keeps_the_commit_back_and_nothing_is_charged(path, monkeypatch):
     monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
-    ledger = fill(opened(path), 2)
+    ledger = of_two(path)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM head").fetchall()
         with pytest.raises(LedgerUnavailableError, match="locked"):
-            ledger.charge("k", lambda state: {})
+            charge(ledger)
         reader.execute("ROLLBACK")
-    assert ledger.find("k") is None
-    assert ledger.charge("k", lambda state: {"before": count(state)}).body == {"before": 2}
+    assert ledger.find("new") is None
+    assert charge(ledger).body == {"before": 2}
 
 
 @contextlib.contextmanager
@@ -103,33 +101,30 @@ def no_file_may_grow_beyond(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def test_a_full_disk_is_unavailable_and_nothing_is_charged(path):
+def big(state):
+    return {"text": "x" * 200_000}
+
+
+@pytest.mark.parametrize("full", ["disk", "database"])
+def test_where_there_is_no_space_nothing_is_charged(path, full):
     assert signal.getsignal(signal.SIGXFSZ) == signal.SIG_IGN
-    ledger = fill(opened(path), 2)
-    big = {"text": "x" * 200_000}
-    with no_file_may_grow_beyond(100_000), pytest.raises(LedgerUnavailableError, match="disk"):
-        ledger.charge("big", lambda state: big)
+    ledger, limit = of_two(path), contextlib.nullcontext()
+    if full == "disk":
+        limit = no_file_may_grow_beyond(100_000)
+    else:  # of the connection that is open: the next one is without the limit
+        db = transactions._connections[path, ledger._genesis_hash]._db
+        db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
+    with limit, pytest.raises(LedgerUnavailableError, match="disk" if full == "disk" else "full"):
+        ledger.charge("big", big)
     assert ledger.find("big") is None
-    assert len(list(ledger.records())) == 3
-    assert ledger.charge("big", lambda state: big).seq == 3
-
-
-def test_a_full_database_is_unavailable_and_nothing_is_charged(path):
-    ledger = fill(opened(path), 2)
-    db = transactions._connections[path, ledger._genesis_hash]._db
-    pages = db.execute("PRAGMA page_count").fetchone()[0]
-    db.execute(f"PRAGMA max_page_count = {pages}")
-    big = {"text": "x" * 200_000}
-    with pytest.raises(LedgerUnavailableError, match="full"):
-        ledger.charge("big", lambda state: big)
     assert ledger.read(count) == 2
-    assert ledger.charge("big", lambda state: big).seq == 3  # on a new connection, without the limit
+    assert ledger.charge("big", big).seq == 3
 
 
 def test_a_ledger_that_cannot_be_made_for_want_of_space_is_made_later(path):
     with no_file_may_grow_beyond(100), pytest.raises(LedgerUnavailableError):
         opened(path)
-    assert opened(path).charge("k", lambda state: {}).seq == 1
+    assert charge(opened(path)).seq == 1
 
 
 def as_nobody(task):
@@ -177,10 +172,10 @@ def test_a_read_only_folder_is_unavailable(public_folder):
 @pytest.mark.parametrize("use", ["charge", "open"])
 def test_a_read_only_file_is_unavailable_and_nothing_is_charged(public_folder, use):
     path = public_folder / "ledger.db"
-    ledger = fill(opened(path), 2)
+    ledger = of_two(path)
     path.chmod(0o444)
     public_folder.chmod(0o755)
-    task = {"charge": lambda: ledger.charge("k", lambda state: {}), "open": lambda: opened(path)}[use]
+    task = {"charge": lambda: charge(ledger), "open": lambda: opened(path)}[use]
     assert as_nobody(lambda: error_of(task)) == "LedgerUnavailableError"
     assert len(list(ledger.records())) == 3
 
@@ -197,7 +192,7 @@ def test_a_relative_path_leads_to_the_same_file_after_a_change_of_directory(tmp_
     ledger = opened("ledger.db")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert ledger.charge("k", lambda state: {}).seq == 1
+    assert charge(ledger).seq == 1
     assert not (tmp_path / "elsewhere" / "ledger.db").exists()
 
 
@@ -224,7 +219,7 @@ def test_an_interrupt_while_waiting_for_the_lock_leaves_no_lock_behind(path):
     connection._db = InterruptedAfterBegin(real)
     try:
         with pytest.raises(KeyboardInterrupt):
-            ledger.charge("k", lambda state: {})
+            charge(ledger)
     finally:
         connection._db = real
     with contextlib.closing(sqlite3.connect(path, timeout=0.05, isolation_level=None)) as other:

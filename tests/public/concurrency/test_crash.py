@@ -3,8 +3,6 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 
 import joblib
@@ -14,68 +12,55 @@ import pytest
 from sklearn_ada import ThresholdoutScorer
 from sklearn_ada.ledger import Connection
 from tests.support.concurrency.searching import MANY_LEAVES, X, Y, holdout_at, search_with
-from tests.support.processes import ROOT
+from tests.support.processes import killed
 
 pytestmark = pytest.mark.thorough
 
 
-def killed_search(path, lines, delay):
+def killed_search(path, lines, delay=0.0):
     """Return what a search delivered, killed after so many lines and so many seconds more."""
-    command = [sys.executable, "-m", "tests.support.concurrency.searching", str(path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        lines_read = [process.stdout.readline() for _ in range(lines)]
-        time.sleep(delay)
-        process.kill()
-        lines_read += process.stdout.readlines()
-    whole = [line.split() for line in lines_read if line.endswith("\n")]
+    printed = killed(
+        "-m tests.support.concurrency.searching", path, lines=lines, after=lambda: time.sleep(delay)
+    )
+    whole = [line.split() for line in printed if line.endswith("\n")]
     return {int(index): float(value) for index, value in whole}
 
 
-def check_after_a_kill(path, seed):
+def searched(holdout, leaves=MANY_LEAVES):
+    return search_with(ThresholdoutScorer("accuracy", holdout), leaves).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 33))]
+)
+def test_every_delivered_answer_is_in_the_ledger_after_a_kill(tmp_path, seed):
     chance = random.Random(seed)
     lines, delay = chance.randrange(1, len(MANY_LEAVES) - 20), chance.choice([0.0, chance.random() / 50])
-    delivered = killed_search(path, lines, delay)
+    delivered = killed_search(tmp_path / "ledger.db", lines, delay)
     assert lines <= len(delivered)
 
-    holdout = holdout_at(path)
-    recorded = {answer.index: answer.value for _, answer in holdout.report().answers}
-    assert delivered.items() <= recorded.items()
+    holdout = holdout_at(tmp_path / "ledger.db")
+    before = holdout.report().answers
+    assert delivered.items() <= {answer.index: answer.value for _, answer in before}.items()
+    assert len(before) <= len(delivered) + 1  # at most one was charged and not yet delivered
 
-    before = holdout.report()
-    search_with(ThresholdoutScorer("accuracy", holdout), MANY_LEAVES).fit(X, Y)
-    after = holdout.report()
-    assert after.answers[: len(before.answers)] == before.answers
-    return len(delivered), len(before.answers), len(after.answers)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_every_delivered_answer_is_in_the_ledger_after_a_kill(tmp_path, seed):
-    delivered, recorded, in_all = check_after_a_kill(tmp_path / "ledger.db", seed)
-    assert delivered <= recorded <= delivered + 1  # at most one was charged and not yet delivered
-    assert in_all == len(MANY_LEAVES)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3, 33))
-def test_every_delivered_answer_is_in_the_ledger_after_many_kills(tmp_path, seed):
-    delivered, recorded, _ = check_after_a_kill(tmp_path / "ledger.db", seed)
-    assert delivered <= recorded <= delivered + 1
+    searched(holdout)
+    after = holdout.report().answers
+    assert after[: len(before)] == before
+    assert len(after) == len(MANY_LEAVES)
 
 
 def test_a_search_killed_again_and_again_ends_with_every_question_asked_once(tmp_path):
-    path = tmp_path / "ledger.db"
-    delivered = {}
+    path, delivered = tmp_path / "ledger.db", {}
     for lines in (5, 25):
-        found = killed_search(path, lines, 0.0)
-        assert all(found[index] == value for index, value in delivered.items())
+        found = killed_search(path, lines)
+        assert delivered.items() <= found.items()
         delivered.update(found)
-    holdout = holdout_at(path)
-    search_with(ThresholdoutScorer("accuracy", holdout), MANY_LEAVES).fit(X, Y)
-    fresh = holdout_at(tmp_path / "undisturbed.db")
-    search_with(ThresholdoutScorer("accuracy", fresh), MANY_LEAVES).fit(X, Y)
-    assert [a.value for _, a in holdout.report().answers] == [a.value for _, a in fresh.report().answers]
-    confirmed = holdout.report().nats - fresh.report().nats  # what was asked again is nearly free
-    assert 0.0 < confirmed < 0.05
+    report, fresh = (
+        searched(holdout_at(each)).scoring.holdout.report() for each in (path, tmp_path / "undisturbed.db")
+    )
+    assert [answer.value for _, answer in report.answers] == [answer.value for _, answer in fresh.answers]
+    assert 0.0 < report.nats - fresh.nats < 0.05  # what was asked again is nearly free
 
 
 class KilledOnce:
@@ -111,7 +96,6 @@ def test_a_worker_killed_in_mid_charge_loses_nothing(tmp_path):
     after = holdout.report()
     assert after.answers[: len(before.answers)] == before.answers
     assert after.asked["check"] == len(leaves)
-    alone = search_with(ThresholdoutScorer("accuracy", holdout_at(tmp_path / "alone.db")), leaves).fit(X, Y)
+    alone = searched(holdout_at(tmp_path / "alone.db"), leaves)
     np.testing.assert_array_equal(found.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
-    confirmed = after.nats - alone.scoring.holdout.report().nats  # what was asked again is nearly free
-    assert 0.0 <= confirmed < 0.02
+    assert 0.0 <= after.nats - alone.scoring.holdout.report().nats < 0.02  # asked again, nearly free

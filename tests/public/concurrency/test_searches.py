@@ -1,10 +1,9 @@
-"""One ledger for every copy of a scorer, in whatever process it works."""
+"""One ledger for every copy of a scorer, in whatever process it works (of workers, see `test_backends`)."""
 
 import copy
 import math
 import pickle
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -12,21 +11,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 
 from sklearn_ada import ReusableHoldoutCV
-from tests.support.concurrency.searching import (
-    SCORERS,
-    X,
-    Y,
-    asked_and_paid,
-    holdout_at,
-    questions,
-    rows,
-    search_with,
-)
+from tests.support.concurrency.searching import SCORERS, X, Y, holdout_at, questions, rows, search_with
+from tests.support.ledger.ledger_backends import pickled
 from tests.support.processes import interpreter, together
 
 pytestmark = pytest.mark.thorough
-
-BACKENDS = ["loky", "threading", "multiprocessing"]
 
 
 @pytest.fixture(params=SCORERS)
@@ -39,36 +28,14 @@ def holdout(tmp_path):
     return holdout_at(tmp_path / "ledger.db", random_state=0)
 
 
-def test_two_workers_ask_and_pay_what_one_does(tmp_path, kind):
-    found = []
-    for n_jobs in (1, 2):
-        holdout = holdout_at(tmp_path / f"{n_jobs}.db", random_state=0)
-        search = search_with(SCORERS[kind](holdout), n_jobs=n_jobs).fit(X, Y)
-        found.append(asked_and_paid(search))
-    assert len(found[0][0]) == 7
-    assert found[1] == found[0]
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_workers_of_every_kind_charge_the_parents_ledger(holdout, backend):
-    with joblib.parallel_config(backend, n_jobs=2):
-        search_with(SCORERS["thresholdout"](holdout)).fit(X, Y)
-    report = holdout.report()
-    assert report.asked["check"] == len(report.answers) == 7
-
-
-def by_pickle(obj):
-    return pickle.loads(pickle.dumps(obj))
-
-
 COPIES = {
     "clone of the search": clone,
     "deepcopy of the search": copy.deepcopy,
-    "pickle of the search": by_pickle,
+    "pickle of the search": pickled,
     "copy of the scorer": lambda search: search_with(copy.copy(search.scoring)),
     "deepcopy of the scorer": lambda search: search_with(copy.deepcopy(search.scoring)),
     "clone of the scorer": lambda search: search_with(clone(search.scoring, safe=False)),
-    "pickle of the scorer": lambda search: search_with(by_pickle(search.scoring)),
+    "pickle of the scorer": lambda search: search_with(pickled(search.scoring)),
 }
 
 
@@ -88,13 +55,13 @@ def test_every_copy_charges_the_same_ledger(holdout, kind, copied):
 
 
 SECOND = """
-import pickle, sys
-from tests.support.concurrency.searching import X, Y
-with open(sys.argv[1], "rb") as file:
-    search = pickle.load(file)
-search.fit(X, Y)
-more = search.set_params(param_grid={"max_leaf_nodes": [20]}).fit(X, Y)
-print(*search.scoring.holdout.report().asked.values())
+    import pickle, sys
+    from tests.support.concurrency.searching import X, Y
+    with open(sys.argv[1], "rb") as file:
+        search = pickle.load(file)
+    search.fit(X, Y)
+    more = search.set_params(param_grid={"max_leaf_nodes": [20]}).fit(X, Y)
+    print(*search.scoring.holdout.report().asked.values())
 """
 
 
@@ -110,9 +77,9 @@ def test_a_second_interpreter_charges_the_same_ledger(holdout, kind, tmp_path):
 
 
 def test_a_holdout_made_again_on_the_same_file_goes_on_paying(holdout, kind):
-    search_with(SCORERS[kind](holdout)).fit(X, Y)
     again = holdout_at(holdout.ledger.path, random_state=0)
-    search_with(SCORERS[kind](again)).fit(X, Y)
+    for each in (holdout, again):
+        search_with(SCORERS[kind](each)).fit(X, Y)
     assert again.report() == holdout.report()
     assert again.report().asked["check"] == 7
 
@@ -145,16 +112,14 @@ def test_searches_in_two_threads_share_the_count(holdout):
 
 
 def test_a_reusable_search_pays_the_same_in_parallel(tmp_path):
-    data = rows(2, 400)
-    reports = []
+    data, reports = rows(2, 400), []
     for n_jobs in (1, 2):
         inner = GridSearchCV(LogisticRegression(), {"C": [0.01, 0.1, 1.0]}, n_jobs=n_jobs)
-        asked = {"ask": "candidates", "answers": "exact"}
-        search = ReusableHoldoutCV(inner, **asked, ledger=tmp_path / f"{n_jobs}.db").fit(*data)
-        reports.append(search.holdout_.report())
-        again = ReusableHoldoutCV(inner, **asked, ledger=tmp_path / f"{n_jobs}.db").fit(*data)
-        assert again.holdout_.report().answers == reports[-1].answers
-        assert again.holdout_.report().nats < reports[-1].nats + 0.01
+        asking = {"ask": "candidates", "answers": "exact", "ledger": tmp_path / f"{n_jobs}.db"}
+        first, again = (ReusableHoldoutCV(inner, **asking).fit(*data).holdout_.report() for _ in range(2))
+        assert again.answers == first.answers
+        assert again.nats < first.nats + 0.01
+        reports.append(first)
     values = [sorted(answer.value for _, answer in report.answers) for report in reports]
     assert values[0] == values[1]
     assert reports[0].nats == pytest.approx(reports[1].nats, rel=1e-9)

@@ -1,9 +1,9 @@
 """What docs/side_channels.rst says of ways past the ledger that no other test holds."""
 
-import glob
 import os
 import stat
 import threading
+from contextlib import suppress
 
 import joblib
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_ada import Holdout, ThresholdoutScorer
 from sklearn_ada.ledger import open_existing_ledger
 from sklearn_ada.testing import Tally
-from tests.support.processes import interpreter
+from tests.support.processes import in_a_fork
 
 MARKER = 987654.125
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
@@ -51,16 +51,20 @@ def holdout(data, tmp_path):
     os.umask(before)
 
 
+def certify(holdout, data, act=len, tag=0):
+    return holdout.certify(Model(act, tag).fit(*data), scoring="accuracy")
+
+
 def test_ledger_journal_and_lock_file_are_for_their_owner_and_the_lock_file_is_empty(holdout, data, tmp_path):
     for tag in range(3):
-        holdout.certify(Model(tag=tag).fit(*data), scoring="accuracy")
+        certify(holdout, data, tag=tag)
     found = {path.name: mode_of(path) for path in tmp_path.iterdir()}
     assert found == dict.fromkeys(("digits.db", "digits.db-journal", "digits.db-lock"), 0o600)
     assert (tmp_path / "digits.db-lock").stat().st_size == 0
 
 
 def test_no_file_of_a_ledger_holds_a_row(holdout, data, tmp_path):
-    holdout.certify(Model().fit(*data), scoring="accuracy")
+    certify(holdout, data)
     holdout.check_overlap(data_of(data)[0])
     for path in tmp_path.iterdir():
         content = path.read_bytes()
@@ -76,37 +80,25 @@ def test_the_folder_of_a_temporary_ledger_is_for_its_owner(data):
     assert mode_of(holdout.ledger.path) == 0o600
 
 
-def folders_of_joblib(place):
-    return [path for path in glob.glob(os.path.join(place, "**"), recursive=True) if os.path.isfile(path)]
-
-
 @pytest.mark.thorough
 def test_memory_maps_of_workers_are_for_their_owner(holdout, data, tmp_path):
     """They hold the rows."""
-    place = tmp_path / "maps"
+    place, over, seen = tmp_path / "maps", threading.Event(), []
     place.mkdir()
-    seen = []
 
+    def watch():
+        while not over.wait(0.005):
+            with suppress(FileNotFoundError):
+                seen.extend(mode_of(path.parent) for path in place.rglob("*") if path.is_file())
+
+    watching = threading.Thread(target=watch)
+    watching.start()
     scorer = ThresholdoutScorer("accuracy", holdout)
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=scorer.cv, refit=False)
     with joblib.parallel_config(backend="loky", n_jobs=2, temp_folder=str(place), max_nbytes=100):
-        watch = threading.Event()
-
-        def look():
-            while not watch.wait(0.005):
-                for path in folders_of_joblib(place):
-                    try:
-                        seen.append(mode_of(os.path.dirname(path)))
-                    except FileNotFoundError:
-                        continue
-
-        looking = threading.Thread(target=look)
-        looking.start()
-        GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=scorer.cv, refit=False).fit(
-            *data_of(data)
-        )
-        watch.set()
-        looking.join()
-    assert seen
+        search.fit(*data_of(data))
+    over.set()
+    watching.join()
     assert set(seen) == {0o700}  # a file in it has its own mode a moment later
 
 
@@ -116,7 +108,7 @@ def data_of(data):
 
 
 def test_what_a_model_prints_is_not_caught(holdout, data, capsys):
-    holdout.certify(Model(lambda X: print(X[0])).fit(*data), scoring="accuracy")
+    certify(holdout, data, lambda X: print(X[0]))
     assert capsys.readouterr().out
 
 
@@ -129,39 +121,28 @@ def test_an_exception_in_a_thread_of_the_models_own_is_printed_by_python(holdout
         thread.start()
         thread.join()
 
-    assert holdout.certify(Model(fail_in_a_thread).fit(*data), scoring="accuracy").answered
+    assert certify(holdout, data, fail_in_a_thread).answered
     assert len(printed) == 1
 
 
 def test_a_repeated_question_is_looked_at_once_more_and_a_refused_one_not_at_all(holdout, data):
     looks = []
-    model = Model(looks.append).fit(*data)
-    holdout.certify(model, scoring="accuracy")
+    certify(holdout, data, looks.append)
     assert looks
     looks.clear()
-    assert holdout.certify(model, scoring="accuracy").repeated
+    assert certify(holdout, data, looks.append).repeated
     assert len(looks) == 1
     for tag in range(1, 100):  # each guess is a surprise, until the tolerance is met
         looks.clear()
-        if not holdout.certify(Model(looks.append, tag).fit(*data), scoring="accuracy").answered:
+        if not certify(holdout, data, looks.append, tag).answered:
             break
     assert not looks
     assert holdout.report().refused == 1
 
 
 def test_a_model_that_ends_its_process_leaves_no_record_and_no_lock(holdout, data, tmp_path):
-    code = """
-    import os, sys
-    import numpy as np
-    from sklearn_ada import Holdout
-    from tests.public.concurrency.test_side_channels import Model
-    X = np.random.default_rng(0).normal(size=(400, 3))
-    X[:, 1] += 987654.125
-    data = X, (X[:, 0] > 0).astype(int)
-    holdout = Holdout(*data, ledger=sys.argv[1], tolerance=0.3)
-    holdout.certify(Model(lambda X: os._exit(7)).fit(*data), scoring="accuracy")
-    """
+    ended = in_a_fork(lambda: certify(holdout, data, lambda X: os._exit(7)))
+    assert ended == ""
     path = tmp_path / "digits.db"
-    assert interpreter(code, path, check=False).returncode == 7
     assert len(list(open_existing_ledger(path, Tally).records())) == 1
-    assert holdout.certify(Model().fit(*data), scoring="accuracy").answered
+    assert certify(holdout, data).answered

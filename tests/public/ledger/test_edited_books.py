@@ -1,26 +1,27 @@
 """Rows of a book in PostgreSQL edited past the ledger: found as in a file."""
 
-import subprocess
-import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
-from sklearn_ada.ledger import Connection
 from tests.support.ledger.damages import forget_connections
-from tests.support.ledger.ledger_backends import PostgreSQLBackend, count, fill, pickled
+from tests.support.ledger.ledger_backends import PostgreSQLBackend, charge, fill, nothing, pickled
 
 SIZE = 5
 WHERE = "WHERE book = :book AND seq ="
+OF_ONE_RECORD = {  # the second
+    "body": "body = replace(body, '2', '7')",
+    "body no JSON": "body = '{'",
+    "key": "key = 'other'",
+    "key removed": "key = NULL",
+    "subject": "subject = 'other'",
+    "hash": "hash = 'ff'",
+}
 EDITS = {
-    "body": [f"UPDATE sklearn_ada_records SET body = replace(body, '2', '7') {WHERE} 2"],
-    "body no JSON": [f"UPDATE sklearn_ada_records SET body = '{{' {WHERE} 2"],
-    "key": [f"UPDATE sklearn_ada_records SET key = 'other' {WHERE} 2"],
-    "key removed": [f"UPDATE sklearn_ada_records SET key = NULL {WHERE} 2"],
-    "subject": [f"UPDATE sklearn_ada_records SET subject = 'other' {WHERE} 2"],
-    "hash": [f"UPDATE sklearn_ada_records SET hash = 'ff' {WHERE} 2"],
+    **{name: [f"UPDATE sklearn_ada_records SET {edit} {WHERE} 2"] for name, edit in OF_ONE_RECORD.items()},
     "row deleted": [f"DELETE FROM sklearn_ada_records {WHERE} 2"],
     "last row deleted": [f"DELETE FROM sklearn_ada_records {WHERE} {SIZE}"],
     "row deleted and numbers closed up": [
@@ -29,8 +30,7 @@ EDITS = {
         f"UPDATE sklearn_ada_books SET count = {SIZE} WHERE book = :book",
     ],
     "rows swapped": [
-        f"UPDATE sklearn_ada_records SET seq = {new} {WHERE} {old}"
-        for old, new in ((2, 99), (3, 2), (99, 3))
+        f"UPDATE sklearn_ada_records SET seq = {new} {WHERE} {old}" for old, new in ((2, 99), (3, 2), (99, 3))
     ],
     "row duplicated": [
         f"INSERT INTO sklearn_ada_records SELECT book, {SIZE + 1}, NULL, subject, body, hash "
@@ -40,7 +40,9 @@ EDITS = {
     "head count": ["UPDATE sklearn_ada_books SET count = count - 1 WHERE book = :book"],
     "head hash": ["UPDATE sklearn_ada_books SET hash = 'ff' WHERE book = :book"],
     "genesis": [f"UPDATE sklearn_ada_records SET body = replace(body, 'a', 'b') {WHERE} 0"],
-}  # fmt: skip
+}
+UNDER_AN_OPEN_BOOK = [*list(EDITS)[:7], "rows swapped"]
+CLIENTS = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def test_an_edited_book_is_refused_by_who_opens_and_by_who_reads_it(backend, add
     with refused:
         backend.open(address)
     with refused:
-        pickled(ledger).charge("new", lambda state: {"before": count(state)})
+        charge(pickled(ledger))
 
 
 def test_a_cut_tail_with_the_head_made_good_is_seen_by_who_knew_more(backend, address, ledger):
@@ -79,17 +81,9 @@ def test_a_cut_tail_with_the_head_made_good_is_seen_by_who_knew_more(backend, ad
         f"{WHERE} {SIZE - 1}) WHERE book = :book",
         address,
     )
-    for _ in range(2):
+    for use in (charge, charge, lambda ledger: list(ledger.records())):
         with pytest.raises(LedgerDamagedError):
-            ledger.charge("new", lambda state: {})
-    with pytest.raises(LedgerDamagedError):
-        list(ledger.records())
-
-
-UNDER_AN_OPEN_BOOK = [*list(EDITS)[:7], "rows swapped"]
-
-
-CLIENTS = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
+            use(ledger)
 
 
 def sessions(backend, address):
@@ -112,7 +106,7 @@ def test_what_is_edited_under_an_open_book_is_seen_once_the_server_has_counted_i
         time.sleep(0.05)
     for _ in range(2):
         with pytest.raises((LedgerDamagedError, LedgerMismatchError)):
-            ledger.charge(again, lambda state: {})
+            ledger.charge(again, nothing)
 
 
 def test_edits_of_another_book_and_changes_without_effect_do_no_harm(backend, address, ledger):
@@ -120,63 +114,44 @@ def test_edits_of_another_book_and_changes_without_effect_do_no_harm(backend, ad
     fill(backend.open(other), SIZE)
     backend.run("UPDATE sklearn_ada_records SET key = key WHERE book = :book", address)
     backend.remove(other)
-    assert ledger.charge("new", lambda state: {"before": count(state)}).body == {"before": SIZE}
-
-
-def test_records_of_others_are_not_taken_for_edits(backend, address, ledger, monkeypatch):
-    monkeypatch.setattr(Connection, "verify_again", lambda self: pytest.fail("taken for an edit"))
-    for number in range(3):
-        code = (
-            "import sys; from sklearn_ada.ledger import SQLLedger\n"
-            "from tests.support.ledger.ledger_backends import Genesis, Tally\n"
-            "ledger = SQLLedger.create_or_open(sys.argv[1], Genesis(), Tally)\n"
-            f"ledger.charge('other {number}', lambda state: {{}})"
-        )
-        subprocess.run([sys.executable, "-c", code, address], check=True)
-        ledger.charge(f"own {number}", lambda state: {})
+    assert charge(ledger).body == {"before": SIZE}
 
 
 @pytest.mark.parametrize("table", ["records", "books"])
 def test_a_trigger_that_swallows_what_is_written_charges_nothing(backend, address, ledger, table):
-    run = lambda statement: backend.run(statement, address)  # noqa: E731
+    run = partial(backend.run, address=address)
     run("CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
     name = f"sklearn_ada_{table}"
     run(f"CREATE TRIGGER t BEFORE INSERT OR UPDATE ON {name} FOR EACH ROW EXECUTE FUNCTION swallow()")
     try:
         with pytest.raises(LedgerDamagedError):
-            ledger.charge("new", lambda state: {})
+            charge(ledger)
     finally:
         run(f"DROP TRIGGER t ON {name}")
         run("DROP FUNCTION swallow")
-    assert ledger.charge("new", lambda state: {"before": count(state)}).body == {"before": SIZE}
+    assert charge(ledger).body == {"before": SIZE}
 
 
 @pytest.mark.parametrize("setting", ["statement_timeout", "lock_timeout", "transaction_timeout"])
 def test_a_role_without_patience_waits_for_the_lock_all_the_same(backend, setting):
     address = backend.address()
     fill(backend.open(address), 1)
-    exists = backend.run(f"SELECT 1 FROM pg_settings WHERE name = '{setting}'", address).all()
-    if not exists:
+    if not backend.run(f"SELECT 1 FROM pg_settings WHERE name = '{setting}'", address).all():
         pytest.skip("this server has no such setting")
     forget_connections()
     backend.run(f"ALTER ROLE asker SET {setting} = '200ms'", address)
     try:
         ledger = backend.open(address)
-        with backend.engine().connect() as other:
-            book = address.partition("book=")[2]
+        with backend.engine().connect() as other, ThreadPoolExecutor(1) as pool:
             if setting != "lock_timeout":
                 other.exec_driver_sql(f"SET {setting} = 0")
                 other.commit()
+            book = address.partition("book=")[2]
             other.exec_driver_sql(f"SELECT 1 FROM sklearn_ada_books WHERE book = '{book}' FOR UPDATE")
-            waiting = threading.Thread(target=time.sleep, args=(1.0,))
-            waiting.start()
-            done = []
-            charging = threading.Thread(target=lambda: done.append(ledger.charge("new", lambda state: {})))
-            charging.start()
-            waiting.join()
-            assert not done
+            charging = pool.submit(charge, ledger)
+            time.sleep(1.0)
+            assert not charging.done()
             other.rollback()
-            charging.join()
+            assert charging.result().seq == 2
     finally:
         backend.run(f"ALTER ROLE asker RESET {setting}", address)
-    assert [record.seq for record in done] == [2]

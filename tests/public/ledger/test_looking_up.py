@@ -12,33 +12,31 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.ledger import SQLiteLedger
-from tests.support.ledger.ledger_backends import Genesis, Tally
+from tests.support.ledger.damages import opened
 
 ROWS = np.random.default_rng(0).normal(size=(400, 2))
 LABELS = (ROWS[:, 0] > 0).astype(int)
-SEARCH = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]})
 
 
 def no_reading(self):
     raise AssertionError("the whole ledger was read")
 
 
-@pytest.mark.parametrize("ask", ["candidates", "winner"])
-def test_a_search_never_reads_the_whole_ledger(ask, tmp_path, monkeypatch):
-    search = ReusableHoldoutCV(SEARCH, ask=ask, ledger=tmp_path / "ledger.db")
-    monkeypatch.setattr(SQLiteLedger, "records", no_reading)
-    search.fit(ROWS, LABELS)
-    assert all(answer.answered for answer in search.answers_)
+def asked_about(depths, ask, path, **others):
+    grid = {"max_depth": depths, **others}
+    search = GridSearchCV(DecisionTreeClassifier(random_state=0), grid)
+    found = ReusableHoldoutCV(search, ask=ask, ledger=path).fit(ROWS, LABELS)
+    assert all(answer.answered for answer in found.answers_)
+    return found
 
 
 @pytest.mark.parametrize("ask", ["candidates", "winner"])
 def test_a_search_reads_few_of_three_thousand_records(ask, tmp_path, monkeypatch):
     """The last ones, and those asked for by name with their neighbours, however many there are."""
     path = tmp_path / "ledger.db"
-    ReusableHoldoutCV(SEARCH, ask=ask, ledger=path).fit(ROWS, LABELS)
-    other = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [4, 5], "max_features": [1]})
-    search = ReusableHoldoutCV(other, ask=ask, ledger=path).fit(ROWS, LABELS)
-    ledger = search.holdout_.ledger
+    monkeypatch.setattr(SQLiteLedger, "records", no_reading)
+    asked_about([1, 2, 3], ask, path)
+    ledger = asked_about([4, 5], ask, path, max_features=[1]).holdout_.ledger
     asked = {"metric": {"name": "accuracy"}, "mechanism": {"name": "certify"}, "guess": {"value": 0.9}}
     body = {"kind": "refusal", "purpose": "check", "reason": "", "who": None, **asked}
     ledger._connection()._db.execute("PRAGMA synchronous = OFF")
@@ -53,9 +51,7 @@ def test_a_search_reads_few_of_three_thousand_records(ask, tmp_path, monkeypatch
         return rows
 
     monkeypatch.setattr(file, "page", counted)
-    other = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [6, 7], "max_features": [2]})
-    search = ReusableHoldoutCV(other, ask=ask, ledger=path).fit(ROWS, LABELS)
-    assert all(answer.answered for answer in search.answers_)
+    search = asked_about([6, 7], ask, path, max_features=[2])
     assert 0 < len(read) < 100
     assert sum(seq < 3000 for seq in read) <= 3 * len(search.answers_)
 
@@ -82,7 +78,7 @@ class Counter:
 
 def test_verifying_takes_as_little_memory_for_a_long_ledger(tmp_path):
     path = str(tmp_path / "ledger.db")
-    ledger = SQLiteLedger.create_or_open(path, Genesis(), Tally)
+    ledger = opened(path)
     ledger._connection()._db.execute("PRAGMA synchronous = OFF")
     for number in range(4000):
         ledger.charge(f"{number}", lambda state: {"text": 1000 * "x"})
@@ -91,8 +87,7 @@ def test_verifying_takes_as_little_memory_for_a_long_ledger(tmp_path):
     try:
         assert looked_at.verify() == 4001
         assert sum(1 for _ in looked_at.records()) == 4001
-        assert (
-            tracemalloc.get_traced_memory()[1] < 3.5e6
-        )  # all bodies together are 4 MB, and as much again parsed
+        # all bodies together are 4 MB, and as much again parsed
+        assert tracemalloc.get_traced_memory()[1] < 3.5e6
     finally:
         tracemalloc.stop()

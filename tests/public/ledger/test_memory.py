@@ -11,8 +11,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
 from tests.support.concurrency.searching import SCORERS, X, Y, rows, search_with
-from tests.support.ledger.fitted_models import Constant
-from tests.support.ledger.ledger_backends import MemoryBackend, fill
+from tests.support.ledger.ledger_backends import MemoryBackend, charge, fill
+from tests.support.models import Always
 from tests.support.processes import in_a_fork
 
 ROWS = np.arange(200.0).reshape(100, 2)
@@ -33,7 +33,7 @@ def test_it_refuses_to_be_pickled_and_says_what_works(ledger):
 @pytest.mark.parametrize(
     "use",
     [
-        lambda ledger: ledger.charge("new", lambda state: {}),
+        charge,
         lambda ledger: ledger.find("k1"),
         lambda ledger: ledger.secret(),
         lambda ledger: list(ledger.records()),
@@ -42,23 +42,19 @@ def test_it_refuses_to_be_pickled_and_says_what_works(ledger):
 )
 def test_a_forked_child_is_refused_and_the_parent_goes_on(ledger, use):
     assert in_a_fork(lambda: use(ledger)).startswith("LedgerUnavailableError: A ledger in memory")
-    assert ledger.charge("new", lambda state: {}).seq == 3
+    assert charge(ledger).seq == 3
 
 
-def test_a_forked_child_cannot_begin_it_again():
+def test_a_forked_child_has_only_a_ledger_of_its_own():
     Holdout(ROWS + 1, LABELS, ledger=":memory:")
-    assert in_a_fork(lambda: Holdout(ROWS + 1, LABELS, ledger=":memory:")).startswith(
-        "LedgerUnavailableError"
-    )
-
-
-def test_a_forked_child_may_have_a_ledger_of_its_own():
-    assert in_a_fork(lambda: Holdout(ROWS + 2, LABELS, ledger=":memory:").n_rows) == "100"
+    again = in_a_fork(lambda: Holdout(ROWS + 1, LABELS, ledger=":memory:"))
+    assert again.startswith("LedgerUnavailableError")
+    assert in_a_fork(lambda: Holdout(ROWS + 2, 1 - LABELS, ledger=":memory:").n_rows) == "100"
 
 
 def test_other_data_do_not_go_on_paying():
-    Holdout(ROWS + 3, LABELS, ledger=":memory:").certify(Constant(0).fit(ROWS, LABELS), scoring="accuracy")
-    assert Holdout(ROWS + 3, 1 - LABELS, ledger=":memory:").report().asked["certify"] == 0
+    Holdout(ROWS, LABELS, ledger=":memory:").certify(Always(0), scoring="accuracy")
+    assert Holdout(ROWS, 1 - LABELS, ledger=":memory:").report().asked["certify"] == 0
 
 
 def test_another_split_of_the_data_gets_no_second_budget():

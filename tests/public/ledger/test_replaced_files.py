@@ -7,8 +7,6 @@ import contextlib
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 
 import pytest
 
@@ -19,8 +17,9 @@ from sklearn_ada.exceptions import (
     LedgerUnavailableError,
 )
 from tests.support.ledger.damages import FEW as SIZE
-from tests.support.ledger.damages import another_genesis, charge, forget_connections, opened, overwrite, read
-from tests.support.ledger.ledger_backends import count, fill, pickled
+from tests.support.ledger.damages import another_genesis, forget_connections, opened, overwrite, read, replace
+from tests.support.ledger.ledger_backends import charge, count, fill, pickled
+from tests.support.processes import interpreter
 
 
 @pytest.fixture
@@ -48,9 +47,8 @@ def test_a_foreign_ledger_copied_over_an_open_one_is_neither_charged_nor_read(pa
 
 @pytest.mark.parametrize("keep", [0, 100, 4096, 5000, -4096])
 def test_a_truncated_file_is_refused(path, ledger, keep):
-    refused = pytest.raises(LedgerDamagedError if keep else LedgerError)
     os.truncate(path, keep if keep >= 0 else os.path.getsize(path) + keep)
-    with refused:
+    with pytest.raises(LedgerDamagedError if keep else LedgerError):
         charge(ledger)
     forget_connections()
     with pytest.raises(LedgerError):
@@ -94,34 +92,22 @@ def test_a_file_moved_away_and_back_is_used_again(path, ledger):
     assert charge(ledger).body == {"before": SIZE}
 
 
-def test_a_file_that_goes_while_a_question_is_decided_keeps_the_answer_back(path, ledger):
+@pytest.mark.parametrize(
+    "change", [os.unlink, lambda path: os.replace(path + ".copy", path)], ids=["gone", "replaced"]
+)
+def test_a_file_that_changes_while_a_question_is_decided_keeps_the_answer_back(path, ledger, change):
+    shutil.copy(path, path + ".copy")
+
     def decide(state):
-        os.unlink(path)
+        change(path)
         return {"number": 1}
 
     with pytest.raises(LedgerUnavailableError):
         ledger.charge("new", decide)
-    assert not os.path.exists(path)
-
-
-def test_a_file_replaced_while_a_question_is_decided_keeps_the_answer_back(path, ledger):
-    shutil.copy(path, path + ".copy")
-
-    def decide(state):
-        os.replace(path + ".copy", path)
-        return {"number": 1}
-
-    with pytest.raises(LedgerUnavailableError):
-        ledger.charge("new", decide)
-    forget_connections()
-    assert opened(path).find("new") is None
-
-
-def test_a_replaced_file_is_refused(path, ledger):
-    shutil.copy(path, path + ".copy")
-    os.replace(path + ".copy", path)
-    with pytest.raises(LedgerUnavailableError, match="replaced"):
-        charge(ledger)
+    assert os.path.exists(path) == (change is not os.unlink)
+    if os.path.exists(path):
+        forget_connections()
+        assert opened(path).find("new") is None
 
 
 def test_a_file_replaced_by_a_foreign_ledger_stays_refused(path, ledger, foreign):
@@ -133,28 +119,19 @@ def test_a_file_replaced_by_a_foreign_ledger_stays_refused(path, ledger, foreign
             charge(ledger)
 
 
-def put_back_an_older_copy(path, ledger):
-    shutil.copy(path, path + ".older")
+PUT_BACK = [(replace, LedgerUnavailableError), (overwrite, LedgerDamagedError)]
+
+
+@pytest.mark.parametrize(("put_back", "error"), PUT_BACK, ids=["replaced", "written over"])
+def test_an_older_copy_put_back_is_refused_by_a_process_that_has_read_more(path, ledger, put_back, error):
+    older = read(path)
     ledger.charge("paid since", lambda state: {"number": 9})
-    os.replace(path + ".older", path)
-
-
-def test_an_older_copy_put_back_is_refused_by_a_process_that_has_read_more(path, ledger):
-    put_back_an_older_copy(path, ledger)
-    with pytest.raises(LedgerUnavailableError):
+    put_back(path, older)
+    with pytest.raises(error):
         charge(ledger)
     for use in (charge, charge, USES["read"], lambda ledger: opened(path)):
         with pytest.raises(LedgerError):
             use(ledger)
-
-
-def test_an_older_copy_written_into_the_same_file_is_refused(path, ledger):
-    older = read(path)
-    charge(ledger)
-    overwrite(path, older)
-    for _ in range(2):
-        with pytest.raises(LedgerDamagedError):
-            ledger.charge("another", lambda state: {})
 
 
 def test_the_journal_of_a_dead_writer_is_rolled_back(path, ledger, tmp_path):
@@ -162,8 +139,8 @@ def test_the_journal_of_a_dead_writer_is_rolled_back(path, ledger, tmp_path):
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("PRAGMA cache_size = 1")
         db.execute("BEGIN IMMEDIATE")
-        db.execute("UPDATE records SET body = zeroblob(100000) WHERE seq = 2")
-        db.execute("UPDATE records SET body = zeroblob(100000) WHERE seq = 3")
+        for seq in (2, 3):
+            db.execute("UPDATE records SET body = zeroblob(100000) WHERE seq = ?", (seq,))
         copies = str(tmp_path / "crashed.db")
         shutil.copy(path, copies)
         shutil.copy(path + "-journal", copies + "-journal")
@@ -171,19 +148,15 @@ def test_the_journal_of_a_dead_writer_is_rolled_back(path, ledger, tmp_path):
     assert [record.seq for record in opened(copies).records()] == list(range(SIZE + 1))
 
 
-KILLED = """
-import os, sys
-from sklearn_ada.ledger import SQLiteLedger
-from tests.support.ledger.ledger_backends import Genesis, Tally
-os.link = os.unlink = lambda *names, **how: os._exit(9)
-SQLiteLedger.create_or_open(sys.argv[1], Genesis(), Tally)
-"""
-
-
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="needs files without a name")
 def test_a_kill_while_a_ledger_is_made_leaves_no_secret_behind(tmp_path):
-    path = tmp_path / "ledger.db"
-    assert subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False).returncode == 9
+    code = """
+        import os, sys
+        from tests.support.ledger.damages import opened
+        os.link = os.unlink = lambda *names, **how: os._exit(9)
+        opened(sys.argv[1])
+    """
+    assert interpreter(code, tmp_path / "ledger.db", check=False).returncode == 9
     assert list(tmp_path.iterdir()) == []
 
 

@@ -65,9 +65,7 @@ def test_eight_searches_pay_from_one_budget_whoever_runs_them(how, tmp_path, one
 @pytest.mark.thorough
 def test_a_script_that_is_started_from_here_shares_the_budget(tmp_path):
     session = str(tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'a'}")
-    (first, _), (second, _) = run(tmp_path, "[search(1)]", session=session) + run(
-        tmp_path, "[search(2)]", session=session
-    )
+    ((first, _),), ((second, _),) = (run(tmp_path, f"[search({n})]", session=session) for n in (1, 2))
     assert first == second
     assert os.path.exists(first)  # whoever began the session takes it away
 
@@ -79,58 +77,57 @@ def test_workers_that_were_there_before_the_package_refuse_a_budget_of_their_own
     assert all("import sklearn_ada before the workers" in each for each in printed)
 
 
+CHILD = "subprocess.run([sys.executable, __file__, 'child'], capture_output=True, text=True).stdout"
+
+
 @pytest.mark.thorough
-def test_the_folder_is_gone_with_the_interpreter_that_began_the_session(tmp_path):
-    ((path, _),) = run(tmp_path, "[search(1)]")
+@pytest.mark.parametrize("by_a_child", [False, True])
+def test_the_folder_is_gone_with_the_interpreter_that_began_the_session(by_a_child, tmp_path):
+    here = f"[search(1)] if sys.argv[1:] else json.loads({CHILD})" if by_a_child else "[search(1)]"
+    ((path, _),) = run(tmp_path, here, before="import subprocess, sys")
     assert os.path.dirname(path).startswith(str(tmp_path / "sklearn_ada_"))
     assert not os.path.exists(os.path.dirname(path))
+
+
+ASK = """
+    from sklearn_ada.exceptions import LedgerUnavailableError
+    from sklearn_ada.ledger import temporary_ledger_path
+    try:
+        print(temporary_ledger_path("x"))
+    except LedgerUnavailableError as error:
+        print(error)
+"""
+
+
+def asked_in(session):
+    return interpreter(ASK, **{SESSION: session}).stdout
 
 
 def test_a_folder_that_others_may_read_is_refused(tmp_path):
     session = tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'b'}"
     session.mkdir()
     session.chmod(0o755)
-    (printed,) = run(tmp_path, "[search(1)]", session=str(session))
-    assert "not this user's alone" in printed
+    assert "not this user's alone" in asked_in(session)
 
 
-NOT_SET = ["", "{tmp}/other"]
-NOT_SET += [
-    pytest.param(value, marks=pytest.mark.thorough)
-    for value in ("relative", "~/x", ":memory:", "/", "/tmp/", "{name}/")
-]
-
-
-@pytest.mark.parametrize("value", NOT_SET)
+@pytest.mark.parametrize(
+    "value", ["", "{tmp}/other", "relative", "~/x", ":memory:", "/", "/tmp/", "{session}/"]
+)
 def test_what_sklearn_ada_has_not_set_is_refused(value, tmp_path):
-    name = tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'c'}"
-    (printed,) = run(tmp_path, "[search(1)]", session=value.format(tmp=tmp_path, name=name))
-    assert "SKLEARN_ADA_SESSION" in printed
+    session = tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'c'}"
+    assert "SKLEARN_ADA_SESSION" in asked_in(value.format(tmp=tmp_path, session=session))
 
 
 def test_a_session_whose_interpreter_has_ended_is_not_begun_again(tmp_path):
     ended = interpreter("import os; print(os.getpid())")
     session = str(tmp_path / f"sklearn_ada_{ended.stdout.strip()}_{16 * 'd'}")
-    (printed,) = run(tmp_path, "[search(1)]", session=session)
-    assert "has ended" in printed
+    assert "has ended" in asked_in(session)
     assert not os.path.exists(session)
 
 
 @pytest.mark.thorough
-def test_a_session_is_cleaned_up_where_only_children_have_made_ledgers(tmp_path):
-    how = "[subprocess.run([sys.executable, __file__, 'child'], capture_output=True, text=True).stdout]"
-    before = "import subprocess, sys"
-    script = tmp_path / "script.py"
-    child = "[search(1)] if sys.argv[1:] else " + how
-    (printed,) = run(tmp_path, child, before=before)
-    ((path, _),) = json.loads(printed)
-    assert script.exists()
-    assert not os.path.exists(os.path.dirname(path))
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("start", ["spawn", "forkserver"])
-def test_children_of_a_worker_that_knows_no_session_refuse_too(start, tmp_path):
+def test_children_of_a_worker_without_a_session_refuse_too(start, tmp_path):
     """The worker was started before the import, and what it starts inherits that from it."""
     code = f"""
         import multiprocessing, subprocess, sys
@@ -151,23 +148,22 @@ def test_children_of_a_worker_that_knows_no_session_refuse_too(start, tmp_path):
     """
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(code))
-    done = interpreter(script)
-    assert "import sklearn_ada before the workers" in done.stdout
+    assert "import sklearn_ada before the workers" in interpreter(script).stdout
 
 
 @pytest.mark.thorough
-def test_a_package_without_a_place_for_temporary_files_can_be_imported(tmp_path):
+def test_a_package_without_a_place_for_temporary_files_can_be_imported():
     code = """
-import tempfile
-tempfile._candidate_tempdir_list = lambda: []
-from sklearn_ada import Holdout
-print(Holdout([[0.0], [1.0]], [0, 1], ledger=":memory:").n_rows)
-try:
-    Holdout([[0.0], [1.0]], [0, 1])
-except Exception as error:
-    print(type(error).__name__, error)
-"""
-    done = interpreter(code)
-    assert done.stdout.splitlines()[0] == "2"
-    assert "LedgerUnavailableError" in done.stdout
-    assert "Set TMPDIR" in done.stdout
+        import tempfile
+        tempfile._candidate_tempdir_list = lambda: []
+        from sklearn_ada import Holdout
+        print(Holdout([[0.0], [1.0]], [0, 1], ledger=":memory:").n_rows)
+        try:
+            Holdout([[0.0], [1.0]], [0, 1])
+        except Exception as error:
+            print(type(error).__name__, error)
+    """
+    rows, error = interpreter(code).stdout.split("\n", 1)
+    assert rows == "2"
+    assert error.startswith("LedgerUnavailableError")
+    assert "Set TMPDIR" in error

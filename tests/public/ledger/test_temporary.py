@@ -7,117 +7,82 @@ import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
-from sklearn_ada.ledger import temporary_ledger_path
-from tests.support.ledger.fitted_models import Constant
+from tests.support.models import Always
 from tests.support.processes import interpreter
 
 ROWS = np.arange(200.0).reshape(100, 2)
 LABELS = np.arange(100) % 2
 
 
-def constant():
-    return Constant(0).fit(ROWS, LABELS)
+def certified(holdout):
+    return holdout.certify(Always(0), scoring="accuracy")
 
 
 @pytest.mark.parametrize("ledger", [None, ":memory:"])
 def test_the_same_data_have_the_same_ledger_and_no_second_budget(ledger):
-    Holdout(ROWS + 1, LABELS, ledger=ledger, tolerance=0.4).certify(constant(), scoring="accuracy")
+    certified(Holdout(ROWS + 1, LABELS, ledger=ledger, tolerance=0.4))
     again = Holdout(ROWS + 1, LABELS, ledger=ledger, tolerance=0.4)
     assert again.report().asked["certify"] == 1
-    assert again.certify(constant(), scoring="accuracy").repeated
+    assert certified(again).repeated
     with pytest.raises(LedgerMismatchError, match="tolerance"):
         Holdout(ROWS + 1, LABELS, ledger=ledger, tolerance=0.5)
 
 
-def test_equal_data_in_another_container_have_the_same_ledger():
-    first = Holdout(ROWS.tolist(), LABELS.tolist())
-    assert Holdout(ROWS.copy(order="F"), LABELS).ledger.path == first.ledger.path
-
-
-def test_rows_are_known_by_their_labels():
-    first = Holdout(ROWS, LABELS)
-    assert Holdout(ROWS + 2, LABELS).ledger.path == first.ledger.path
-    assert Holdout(ROWS, 1 - LABELS).ledger.path != first.ledger.path
+def test_rows_are_recognised_by_their_labels_in_any_container():
+    path = Holdout(ROWS.tolist(), LABELS.tolist()).ledger.path
+    assert {Holdout(X, LABELS).ledger.path for X in (ROWS.copy(order="F"), ROWS + 2)} == {path}
+    assert Holdout(ROWS, 1 - LABELS).ledger.path != path
 
 
 @pytest.mark.parametrize("second", [False, True])
 def test_a_ledger_that_vanished_is_not_begun_anew(second):
-    holdout = Holdout(ROWS + 4, LABELS)
-    holdout.certify(constant(), scoring="accuracy")
+    holdout = Holdout(ROWS, LABELS)
+    certified(holdout)
     os.unlink(holdout.ledger.path)
     with pytest.raises(LedgerUnavailableError):
-        (Holdout(ROWS + 4, LABELS) if second else holdout).certify(constant(), scoring="accuracy")
+        certified(Holdout(ROWS, LABELS) if second else holdout)
 
 
-def test_the_folder_is_gone_after_the_process_but_not_after_its_forks():
-    done = interpreter(
-        """
-        import os, sys
-        from sklearn_ada.ledger import temporary_ledger_path
-        path = temporary_ledger_path("data")
-        open(path, "w").close()
-        child = os.fork()
-        if child == 0:
-            assert temporary_ledger_path("data") == path
-            sys.exit(0)  # runs what was registered for the end of the process
+A_FORK = """
+    open(path, "w").close()
+    if child := os.fork():
         assert os.waitpid(child, 0)[1] == 0
-        print(path, os.path.exists(path))
-        """
-    )
-    path, there_after_the_fork = done.stdout.split()
-    assert there_after_the_fork == "True"
-    assert not os.path.exists(os.path.dirname(path))
+    else:
+        assert temporary_ledger_path("data") == path
+        sys.exit(0)  # runs what was registered for the end of the process
+"""
+A_WORKER = """
+    open(path, "w").close()
+    with multiprocessing.get_context({!r}).Pool(1) as pool:
+        assert pool.apply(temporary_ledger_path, ("data",)) == path
+        pool.close()
+        pool.join()
+"""
+A_LEDGER = """
+    from tests.support.ledger.ledger_backends import SQLiteBackend, charge
+    charge(SQLiteBackend(None).open(path))
+    assert os.path.exists(path + "-lock")
+"""
+ENDS = {
+    "a fork": (A_FORK, 0),
+    "a spawned worker": (A_WORKER.format("spawn"), 0),
+    "a forked worker": (A_WORKER.format("fork"), 0),
+    "a ledger with its lock file": (A_LEDGER, 0),
+    "an uncaught error": ("    raise SystemExit(3)", 3),
+}
 
 
-def test_an_uncaught_error_does_not_leave_the_folder_behind():
-    done = interpreter(
-        """
-        from sklearn_ada.ledger import temporary_ledger_path
-        print(temporary_ledger_path("data"), flush=True)
-        raise SystemExit(3)
-        """,
-        check=False,
-    )
-    assert done.returncode == 3
-    assert not os.path.exists(os.path.dirname(done.stdout.strip()))
-
-
-@pytest.mark.parametrize("context", ["spawn", "fork"])
-def test_a_worker_uses_the_ledgers_of_its_parent_and_leaves_them_there(context):
-    done = interpreter(
-        f"""
-        import multiprocessing, os
-        from sklearn_ada.ledger import temporary_ledger_path
-        if __name__ == "__main__":
-            with multiprocessing.get_context({context!r}).Pool(1) as pool:
-                there = pool.apply(temporary_ledger_path, ("some data",))
-                open(there, "w").close()
-                pool.close()
-                pool.join()
-            assert os.path.exists(there)
-            print(there, temporary_ledger_path("some data"))
-        """
-    )
-    there, here = done.stdout.split()
-    assert there == here
-    assert not os.path.exists(os.path.dirname(there))
-
-
-def test_others_may_not_read_the_folder():
-    folder = os.path.dirname(temporary_ledger_path("private"))
-    assert os.stat(folder).st_mode & 0o077 == 0
-
-
-def test_the_lock_file_goes_with_the_ledger():
-    done = interpreter(
-        """
-        import os
-        from sklearn_ada.ledger import SQLiteLedger, temporary_ledger_path
-        from tests.support.ledger.ledger_backends import Genesis, Tally
-        path = temporary_ledger_path("data")
-        SQLiteLedger.create_or_open(path, Genesis(), Tally).charge("k", lambda state: {})
-        assert os.path.exists(path + "-lock")
-        print(path)
-        """
-    )
+@pytest.mark.parametrize(("between", "status"), ENDS.values(), ids=ENDS)
+def test_the_folder_goes_with_the_process_that_began_it_and_not_before(between, status):
+    code = f"""
+import multiprocessing, os, sys
+from sklearn_ada.ledger import temporary_ledger_path
+if __name__ == "__main__":
+    path = temporary_ledger_path("data")
+    print(path, flush=True)
+{between}
+    assert os.path.exists(path)
+"""
+    done = interpreter(code, check=False)
+    assert done.returncode == status, done.stderr
     assert not os.path.exists(os.path.dirname(done.stdout.strip()))

@@ -13,12 +13,12 @@ from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.holdout.state import State
 from tests.support import holdouts
-from tests.support.ledger.fitted_models import Constant
+from tests.support.models import Always
 
 WORKERS = 8
 ROWS = np.arange(4000.0).reshape(2000, 2)
 LABELS = np.arange(2000) % 2
-MODEL = Constant(0).fit(ROWS, LABELS)
+MODEL = Always(0)
 ASKED = {"scoring": "accuracy", "purpose": "check"}
 
 
@@ -55,26 +55,21 @@ def ask_all(address, tolerance, guesses, delivered_to):
         os.write(delivered_to, f"{guess!r} {answer.index} {answer.value!r} {answer.verdict}\n".encode())
 
 
-class Rampage:
-    """What is done to the workers and to the server, at moments drawn from a seed.
+def end(pid):
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
 
-    Parameters
-    ----------
-    address : path or URL
-    tolerance : float
-    guesses : list
-    folder : path
-        Where the workers write what was delivered to them.
-    server : Server or None
-        Paused and restarted, if there is one.
+
+class Rampage:
+    """What is done to the workers and to the server, if there is one, at moments drawn from a seed.
+
+    Workers write what was delivered to them into a folder.
     """
 
     def __init__(self, address, tolerance, guesses, folder, server=None):
         self.address, self.tolerance, self.guesses = address, tolerance, guesses
-        self.delivered_to = folder / "delivered"
-        self.errors = folder / "errors"
-        self.server = server
-        self.kills = 0
+        self.delivered_to, self.errors = folder / "delivered", folder / "errors"
+        self.server, self.kills = server, 0
 
     def run(self, seed, events):
         """Start all workers, let so many events happen while they ask, and wait until all was asked."""
@@ -101,8 +96,7 @@ class Rampage:
                 time.sleep(0.01)
         finally:
             for pid in workers:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+                end(pid)
 
     def deliveries(self):
         """Return (guess, index, value, verdict) of every answer that a worker got."""
@@ -130,8 +124,7 @@ class Rampage:
         if workers:
             pid = chance.choice(list(workers))
             who = workers.pop(pid)
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+            end(pid)
             self.kills += 1
             workers[self._worker(who)] = who
 

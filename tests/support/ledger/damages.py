@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash, secret_digest, transactions
-from tests.support.ledger.ledger_backends import Tally, count, fill
+from tests.support.ledger.ledger_backends import Tally, fill
 
 SIZE = 12
 FEW = 5  # records of the fixture `ledger`
@@ -29,11 +29,6 @@ def another_genesis(secret):
 
 def opened(path, start=genesis):
     return SQLiteLedger.create_or_open(path, start, Tally, SECRET)
-
-
-def charge(ledger):
-    """Ask one question more."""
-    return ledger.charge("new", lambda state: {"before": count(state)})
 
 
 @functools.cache
@@ -84,6 +79,25 @@ def run(path, *statements):
         db.commit()
 
 
+def rows_of(path):
+    """Return the number, key, subject, body and hash of each record."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT seq, key, subject, body, hash FROM records ORDER BY seq").fetchall()
+
+
+def chained(seq, key, subject, body, before):
+    """Return a row with the hash that the ledger would have given it after another row."""
+    text = body if isinstance(body, str) else canonical_json(body)
+    return seq, key, subject, text, chain_hash(before[4] if before else "", seq, key, text)
+
+
+def with_rows(path, rows, *, head=False):
+    """Put rows in the place of all records, and perhaps make the head good."""
+    run(path, "DELETE FROM records", *(("INSERT INTO records VALUES (?, ?, ?, ?, ?)", row) for row in rows))
+    if head:
+        run(path, ("UPDATE head SET count = ?, hash = ?", (len(rows), rows[-1][4] if rows else "")))
+
+
 def contents(ledger):
     return [(record.seq, record.key, record.body) for record in ledger.records()]
 
@@ -106,17 +120,21 @@ def outcome(look):
 places = st.floats(0.0, 1.0, exclude_max=True)
 
 
+def changed_bytes(path, change):
+    data = bytearray(read(path))
+    change(data)
+    overwrite(path, bytes(data))
+
+
 @st.composite
 def flipped_bits(draw):
     flips = draw(st.lists(st.tuples(places, st.integers(1, 255)), min_size=1, max_size=4))
 
-    def damage(path):
-        data = bytearray(read(path))
+    def flip(data):
         for place, mask in flips:
             data[int(place * len(data))] ^= mask
-        overwrite(path, bytes(data))
 
-    return damage
+    return lambda path: changed_bytes(path, flip)
 
 
 @st.composite
@@ -125,13 +143,11 @@ def flipped_bits_of_records(draw):
     mark = draw(st.sampled_from([b'{"number"', b'"subject"', b"k1", b"s2", b"fixed", b"records"]))
     nth, shift, mask = draw(st.integers(0, 30)), draw(st.integers(-70, 30)), draw(st.integers(1, 255))
 
-    def damage(path):
-        data = bytearray(read(path))
+    def flip(data):
         found = [i for i in range(len(data)) if data.startswith(mark, i)]
         data[max(found[nth % len(found)] + shift, 0) % len(data)] ^= mask
-        overwrite(path, bytes(data))
 
-    return damage
+    return lambda path: changed_bytes(path, flip)
 
 
 @st.composite
@@ -145,15 +161,12 @@ def moved_pages(draw):
     """A part of the file is written over by zeros, or by another part of it."""
     start, source, length = draw(places), draw(st.none() | places), draw(st.sampled_from([1, 64, 512, 4096]))
 
-    def damage(path):
-        data = bytearray(read(path))
-        first = int(start * len(data)) // length * length
-        origin = None if source is None else int(source * len(data)) // length * length
-        part = bytes(length) if origin is None else bytes(data[origin : origin + length])
+    def move(data):
+        first, origin = (int((part or 0) * len(data)) // length * length for part in (start, source))
+        part = bytes(length) if source is None else data[origin : origin + length]
         data[first : first + len(part)] = part
-        overwrite(path, bytes(data))
 
-    return damage
+    return lambda path: changed_bytes(path, move)
 
 
 @st.composite
@@ -178,11 +191,8 @@ def lost_journals(draw):
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
             db.execute("PRAGMA cache_size = 1")
             db.execute("BEGIN IMMEDIATE")
-            for table in (
-                "UPDATE records SET body = ? WHERE seq >= ?",
-                "UPDATE records SET key = ? WHERE seq = ?",
-            ):
-                db.execute(table, ("x" * size, touched))
+            for change in ("body = ? WHERE seq >= ?", "key = ? WHERE seq = ?"):
+                db.execute(f"UPDATE records SET {change}", ("x" * size, touched))
             shutil.copy(path, path + ".copy")
             db.execute("ROLLBACK")
         os.replace(path + ".copy", path)
@@ -195,49 +205,39 @@ def lost_journals(draw):
 seqs = st.integers(0, SIZE)
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 repairs = st.booleans()
+COLUMNS = ("seq", "key", "subject", "body", "hash")
+
+
+def exchanged(path, one, other, columns):
+    """Let two records exchange some of what they hold."""
+    rows = rows_of(path)
+    moved = {n: dict(zip(COLUMNS, rows[n], strict=True)) for n in (one, other)}
+    for n, source in ((one, other), (other, one)):
+        mine = moved[n] | {name: rows[source][COLUMNS.index(name)] for name in columns}
+        rows[n] = tuple(mine.values())
+    with_rows(path, rows)
 
 
 @st.composite
 def swapped_rows(draw):
     one, other = draw(st.lists(seqs, min_size=2, max_size=2, unique=True))
-    columns = draw(st.sampled_from(["seq", "body", "hash", "body, hash", "key, subject, body", "key"]))
-
-    def damage(path):
-        with contextlib.closing(sqlite3.connect(path)) as db:
-            rows = {
-                n: db.execute(f"SELECT {columns} FROM records WHERE seq = ?", (n,)).fetchone()
-                for n in (one, other)
-            }
-        if columns == "seq":
-            steps = [(one, -1), (other, one), (-1, other)]
-            run(path, *(("UPDATE records SET seq = ? WHERE seq = ?", (new, old)) for old, new in steps))
-        else:
-            names = columns.split(", ")
-            settings = ", ".join(f"{name} = ?" for name in names)
-            empty = [f"UPDATE records SET key = NULL WHERE seq IN ({one}, {other})"] if "key" in names else []
-            moves = [((*rows[source], target)) for source, target in ((one, other), (other, one))]
-            run(path, *empty, *((f"UPDATE records SET {settings} WHERE seq = ?", values) for values in moves))
-
-    return damage
+    columns = draw(st.sampled_from(["seq", "body", "hash", "body hash", "key subject body", "key"])).split()
+    return lambda path: exchanged(path, one, other, columns)
 
 
 @st.composite
 def duplicated_rows(draw):
     """A row once more, at the end, perhaps with a hash that continues the chain there, and a head for it."""
-    source, keyless, chained, head = draw(seqs), draw(st.booleans()), draw(repairs), draw(repairs)
+    source, keyless, in_chain, head = draw(seqs), draw(st.booleans()), draw(repairs), draw(repairs)
 
     def damage(path):
-        with contextlib.closing(sqlite3.connect(path)) as db:
-            row = db.execute(
-                "SELECT key, subject, body, hash FROM records WHERE seq = ?", (source,)
-            ).fetchone()
-            last = db.execute("SELECT hash FROM records WHERE seq = ?", (SIZE,)).fetchone()[0]
-        key = None if keyless else f"{row[0]} again"
-        digest = chain_hash(last, SIZE + 1, key, row[2]) if chained else row[3]
-        insert = "INSERT INTO records VALUES (?, ?, ?, ?, ?)"
-        run(path, (insert, (SIZE + 1, key, row[1], row[2], digest)))
+        rows = rows_of(path)
+        _, key, subject, body, digest = rows[source]
+        row = chained(SIZE + 1, None if keyless else f"{key} again", subject, body, rows[-1])
+        with_rows(path, [*rows, row if in_chain else (*row[:4], digest)])
         if head:
-            run(path, ("UPDATE head SET count = ?, hash = ?", (SIZE + 2, digest if not chained else last)))
+            end = rows[-1][4] if in_chain else digest
+            run(path, ("UPDATE head SET count = ?, hash = ?", (SIZE + 2, end)))
 
     return damage
 
@@ -245,40 +245,28 @@ def duplicated_rows(draw):
 @st.composite
 def deleted_rows(draw):
     """Rows go from the middle or the end, perhaps with the numbers closed up or the head made good."""
-    first, count, closed, head = draw(seqs), draw(st.integers(1, SIZE)), draw(repairs), draw(repairs)
+    first, size, closed, head = draw(seqs), draw(st.integers(1, SIZE)), draw(repairs), draw(repairs)
 
     def damage(path):
-        last = min(first + count - 1, SIZE)
-        run(path, f"DELETE FROM records WHERE seq BETWEEN {first} AND {last}")
-        if closed:
-            for seq in range(last + 1, SIZE + 1):
-                run(path, f"UPDATE records SET seq = seq - {last - first + 1} WHERE seq = {seq}")
-        if head:
-            run(
-                path,
-                "UPDATE head SET count = (SELECT count(*) FROM records), "
-                "hash = coalesce((SELECT hash FROM records ORDER BY seq DESC LIMIT 1), '')",
-            )
+        rows = rows_of(path)
+        del rows[first : first + size]
+        with_rows(path, [(n if closed else row[0], *row[1:]) for n, row in enumerate(rows)], head=head)
 
     return damage
 
 
 @st.composite
 def edited_fields(draw):
-    table, column = draw(
-        st.sampled_from(
-            [("records", name) for name in ("key", "subject", "body", "hash", "seq")]
-            + [("head", "count"), ("head", "hash"), ("secret", "value")]
-        )
-    )
+    of_records = [("records", name) for name in ("key", "subject", "body", "hash", "seq")]
+    others = [("head", "count"), ("head", "hash"), ("secret", "value")]
+    table, column = draw(st.sampled_from(of_records + others))
     value = draw(
         texts | st.none() | st.integers(-5, 50) | st.binary(max_size=8) | st.floats(0, 9)
         | st.sampled_from(["{}", "[]", '{"number":7,"subject":"s2"}'])
     )  # fmt: skip
-    row = draw(seqs)
+    where = f"WHERE seq = {draw(seqs)}" if table == "records" else ""
 
     def damage(path):
-        where = f"WHERE seq = {row}" if table == "records" else ""
         with contextlib.suppress(sqlite3.IntegrityError):  # the file itself refuses some of them
             run(path, (f"UPDATE {table} SET {column} = ? {where}", (value,)))
 
@@ -288,35 +276,22 @@ def edited_fields(draw):
 @st.composite
 def rewritten_records(draw):
     """A body is edited and its own hash made good, but not those after it."""
-    seq, number = draw(st.integers(0, SIZE)), draw(st.integers(100, 200))
-    fingerprint = draw(texts)
+    seq, number, fingerprint = draw(seqs), draw(st.integers(100, 200)), draw(texts)
 
     def damage(path):
-        with contextlib.closing(sqlite3.connect(path)) as db:
-            before = db.execute("SELECT hash FROM records WHERE seq = ?", (seq - 1,)).fetchone()
-            key = db.execute("SELECT key FROM records WHERE seq = ?", (seq,)).fetchone()[0]
-        body = (
-            {"number": number, "subject": f"s{seq}"}
-            if seq
-            else {**genesis(SECRET), "fingerprint": fingerprint}
-        )
-        text = canonical_json(body)
-        digest = chain_hash(before[0] if before else "", seq, key, text)
-        run(path, ("UPDATE records SET body = ?, hash = ? WHERE seq = ?", (text, digest, seq)))
+        rows = rows_of(path)
+        of_genesis = {**genesis(SECRET), "fingerprint": fingerprint}
+        body = {"number": number, "subject": f"s{seq}"} if seq else of_genesis
+        rows[seq] = chained(*rows[seq][:3], body, rows[seq - 1] if seq else None)
+        with_rows(path, rows)
 
     return damage
 
 
 DAMAGES = {
-    "flipped bits": flipped_bits(),
-    "flipped bits of records": flipped_bits_of_records(),
-    "cut tail": cut_tail(),
-    "moved pages": moved_pages(),
-    "other files": other_files(),
-    "lost journals": lost_journals(),
-    "swapped rows": swapped_rows(),
-    "duplicated rows": duplicated_rows(),
-    "deleted rows": deleted_rows(),
-    "edited fields": edited_fields(),
-    "rewritten records": rewritten_records(),
+    kind.__name__.replace("_", " "): kind()
+    for kind in (
+        *(flipped_bits, flipped_bits_of_records, cut_tail, moved_pages, other_files, lost_journals),
+        *(swapped_rows, duplicated_rows, deleted_rows, edited_fields, rewritten_records),
+    )
 }

@@ -10,13 +10,28 @@ from sklearn_ada.testing import Tally
 
 __all__ = [
     *("FINGERPRINT", "Genesis", "MemoryBackend", "PostgreSQLBackend", "SQLiteBackend", "Tally"),
-    *("backend_of", "count", "fill", "pickled"),
+    *("backend_of", "charge", "count", "counted", "fill", "nothing", "pickled"),
 ]
 FINGERPRINT = "0123456789abcdef" * 4
 
 
 def count(state):
     return len(state.bodies)
+
+
+def counted(state):
+    """A body that says how many records there are."""
+    return {"before": count(state)}
+
+
+def nothing(state):
+    """An empty body."""
+    return {}
+
+
+def charge(ledger):
+    """Ask one question more."""
+    return ledger.charge("new", counted)
 
 
 class Genesis:
