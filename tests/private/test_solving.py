@@ -1,26 +1,22 @@
 """Root-finder and search for integers: the ends of a bisection, on the side that was asked for."""
 
 import math
-import pathlib
 import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import sklearn_ada
 from sklearn_ada._solving import enclosed_root, largest_integer, root
 from sklearn_ada.guarantees import smallest_integer
+from tests.support.processes import ROOT
 
 
 def bisection(function, low, high, rising, halvings=50):
     """The definition: every middle is looked at."""
     for _ in range(halvings):
         middle = 0.5 * (low + high)
-        if (function(middle) > 0.0) == rising:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if (function(middle) > 0.0) == rising else (middle, high)
     return low, high
 
 
@@ -86,10 +82,8 @@ def test_a_guess_and_a_start_change_the_way_but_not_the_answer(answer, start, sh
         assert low <= answer < high
         return low + round(share * (high - low))
 
-    found = largest_integer(
-        lambda n: n <= answer, 10**6, start=start, guess=guess if 0.1 < share < 0.9 else None
-    )
-    assert found == answer
+    guessed = guess if 0.1 < share < 0.9 else None
+    assert largest_integer(lambda n: n <= answer, 10**6, start=start, guess=guessed) == answer
 
 
 @pytest.mark.parametrize("start", [0, 1, 7, 10**6])
@@ -103,6 +97,5 @@ def test_the_smallest_integer(start):
 
 
 def test_no_other_module_looks_for_roots_by_itself():
-    package = pathlib.Path(sklearn_ada.__file__).parent
-    own = [path.name for path in package.rglob("*.py") if "brentq" in path.read_text()]
-    assert own == ["_solving.py"]
+    modules = (ROOT / "sklearn_ada").rglob("*.py")
+    assert [path.name for path in modules if "brentq" in path.read_text()] == ["_solving.py"]

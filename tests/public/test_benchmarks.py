@@ -16,22 +16,16 @@ OWN = {step: where for step, where in STEPS.items() if step != "fit"}  # that on
 def test_every_step_of_the_profile_is_a_function_of_the_package(step):
     file, function = OWN[step]
     (path,) = Path(sklearn_ada.__file__).parent.rglob(f"**/{file}")
-    defined = {
-        node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)
-    }
-    assert function in defined
+    nodes = ast.walk(ast.parse(path.read_text()))
+    assert function in {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
 
 
 def test_every_place_of_noise_is_found_and_can_be_halved():
     found = places()
     where = {(Path(place.path).stem, place.function) for place in found}
-    assert {("noise", "with_laplace"), ("noise", "with_normal"), ("noise", "randomized_response")} <= where
-    assert {
-        ("quantiles", "_runs"),
-        ("selection", "report_noisy_max"),
-        ("thresholdout", "laplace_correction"),
-    } <= where
-    assert {("noisy", "release"), ("stable_median", "quantile")} <= where
+    assert {("noise", name) for name in ("with_laplace", "with_normal", "randomized_response")} <= where
+    assert {("quantiles", "_runs"), ("selection", "report_noisy_max"), ("noisy", "release")} <= where
+    assert {("thresholdout", "laplace_correction"), ("stable_median", "quantile")} <= where
     for place in found:
         source = (ROOT / place.path).read_bytes()
         assert ast.dump(ast.parse(changed(source, place, 0.5))) != ast.dump(ast.parse(source))

@@ -49,25 +49,20 @@ def is_error(item):
     return inspect.isclass(item) and issubclass(item, BaseException)
 
 
-def parameters_of(function):
-    """Return the names that a caller may pass, without self."""
-    try:
-        known = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return []
-    return [name for name in known if name not in ("self", "cls", "args", "kwargs")]
-
-
 def undocumented_parameters(function, doc):
     """Return the parameters that have no line of their own in a section of numpydoc for them."""
-    lined = set()
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return []
+    lined = {"self", "cls", "args", "kwargs"}
     for heading, lines in re.findall(
         r"^(\w[\w ]*)\n-{3,}\n(.*?)(?=^\w[\w ]*\n-{3,}$|\Z)", doc, flags=SECTIONS
     ):
         if heading in ("Parameters", "Other Parameters", "Attributes"):
             for names in re.findall(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: :|$)", lines, flags=re.MULTILINE):
                 lined |= {name.strip(" *") for name in names.split(",")}
-    return [name for name in parameters_of(function) if name not in lined]
+    return [name for name in parameters if name not in lined]
 
 
 def methods_of(item):
@@ -94,11 +89,10 @@ def gaps_of(name, item):
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         if not (inspect.isfunction(function) or isinstance(function, property)):
             continue
-        told = inspect.getdoc(function) or ""
-        if not told:
-            gaps.append(f"{name}.{method}: docstring")
+        text = inspect.getdoc(function) or ""
+        gaps += [] if text else [f"{name}.{method}: docstring"]
         if inspect.isfunction(function):
-            missing = undocumented_parameters(function, told)
+            missing = undocumented_parameters(function, text)
             gaps += [f"{name}.{method}: parameter {each}" for each in missing]
     return gaps
 

@@ -34,15 +34,12 @@ def test_the_auc_and_the_regression_are_scikit_learns(rows):
 
 def test_cross_validation_is_the_mean_over_folds_of_models_fitted_on_the_others(rows):
     X, y = rows
-    numbers = auc_selection.folds(y, np.random.default_rng(1))
-    expected = []
-    for row in numbers:
-        for fold in range(auc_selection.FOLDS):
-            out = row == fold
-            coef = auc_selection.fitted(X[~out], y[~out])
-            expected.append(roc_auc_score(y[out], X[out] @ coef[:-1] + coef[-1]))
-    told = auc_selection.cross_validated(X, y, auc_selection.fitted(X, y), numbers)
-    assert told == pytest.approx(np.mean(expected), abs=2e-3)  # three steps from the fit on all rows
+    numbers, expected = auc_selection.folds(y, np.random.default_rng(1)), []
+    for out in (row == fold for row in numbers for fold in range(auc_selection.FOLDS)):
+        coef = auc_selection.fitted(X[~out], y[~out])
+        expected.append(roc_auc_score(y[out], X[out] @ coef[:-1] + coef[-1]))
+    found = auc_selection.cross_validated(X, y, auc_selection.fitted(X, y), numbers)
+    assert found == pytest.approx(np.mean(expected), abs=2e-3)  # three steps from the fit on all rows
 
 
 def test_the_subsets_of_a_round_are_all_that_join_new_features_to_those_kept():
@@ -83,9 +80,9 @@ def test_honest_guesses_stay_at_chance_and_hostile_ones_do_not():
 
 def test_the_correlation_analyst_surprises_with_each_classifier():
     data = correlation.Data(0, 3000, 150)
-    told = correlation.ours(data, 3000, correlation.additive, 150, "fill", 150, 0)
-    assert told["surprises"] >= 1
-    assert told["widest"] <= correlation.TAU
+    found = correlation.ours(data, 3000, correlation.additive, 150, "fill", 150, 0)
+    assert found["surprises"] >= 1
+    assert found["widest"] <= correlation.TAU
     guess, count = data.classifier(data.guesses[:99].tolist())
     assert guess - count / 3000 > 0.06  # the classifier is overfitted to the rows of its guess
 

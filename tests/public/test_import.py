@@ -1,9 +1,7 @@
 """Importing the package is cheap, and every public name is there when it is asked for."""
 
 import importlib
-import pathlib
 import pkgutil
-import subprocess
 import sys
 import tomllib
 
@@ -13,6 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 import sklearn_ada
+from tests.support.processes import ROOT, interpreter
 
 FLOORS = ("sklearn_ada.accounting", "sklearn_ada.guarantees", "sklearn_ada.mechanisms")
 PACKAGES = ("sklearn_ada", *FLOORS, "sklearn_ada.planning")
@@ -21,20 +20,19 @@ EXTRAS = ("IPython", "matplotlib", "optuna", "pandas", "polars", "psycopg", "sql
 
 def loaded_by(statement):
     """Return the modules that a fresh interpreter has after a statement."""
-    code = f"{statement}; import sys; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    return set(interpreter(f"{statement}; import sys; print(*sys.modules)").stdout.split())
+
+
+def every_name_without(*modules):
+    """Return what is loaded with every name where whoever imports one of these modules fails."""
+    names = "; ".join(f"from {package} import *" for package in PACKAGES)
+    return loaded_by(f"import sys; sys.modules.update(dict.fromkeys({modules})); {names}")
 
 
 def test_no_extra_is_imported_even_with_every_name():
-    without = f"import sys; sys.modules.update(dict.fromkeys({EXTRAS}))"  # whoever imports one fails
-    every_name = "; ".join(f"from {package} import *" for package in PACKAGES)
-    assert {"sklearn_ada.model_selection", *PACKAGES} <= loaded_by(f"{without}; {every_name}")
-
-
-def test_it_would_fail():
-    with pytest.raises(subprocess.CalledProcessError):
-        loaded_by("import sys; sys.modules['json'] = None; from sklearn_ada import *")
+    assert {"sklearn_ada.model_selection", *PACKAGES} <= every_name_without(*EXTRAS)
+    with pytest.raises(AssertionError, match="import of json"):
+        every_name_without("json")
 
 
 def test_an_import_loads_nothing_before_a_name_is_used():
@@ -45,7 +43,7 @@ def test_an_import_loads_nothing_before_a_name_is_used():
 
 
 def test_nothing_more_is_loaded_with_dask_which_then_knows_how_large_a_scorer_is():
-    toml = pathlib.Path(__file__).parents[2].joinpath("pyproject.toml").read_text()
+    toml = (ROOT / "pyproject.toml").read_text()
     module, name = tomllib.loads(toml)["project"]["entry-points"]["dask.sizeof"]["sklearn_ada"].split(":")
     loaded = loaded_by(f"from {module} import {name}")
     assert {each for each in loaded if each.startswith("sklearn")} == {"sklearn_ada", "sklearn_ada._notices"}
@@ -63,13 +61,8 @@ def test_nothing_more_is_loaded_with_dask_which_then_knows_how_large_a_scorer_is
 def test_a_floor_of_formulas_needs_neither_scikit_learn_nor_the_floors_above(floor):
     loaded = loaded_by(f"from {floor} import *")
     assert floor in loaded
-    assert not loaded & {
-        "sklearn",
-        "joblib",
-        "sklearn_ada.holdout",
-        "sklearn_ada.metrics",
-        "sklearn_ada.ledger",
-    }
+    above = {f"sklearn_ada.{room}" for room in ("holdout", "metrics", "ledger")}
+    assert not loaded & {"sklearn", "joblib", *above}
 
 
 def test_every_public_name_of_the_package_is_what_it_was_meant_to_be():

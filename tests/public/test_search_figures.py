@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, mean_absolute_error, roc_auc_score
+from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.validity import peers, real_sets, search_conversations
 from benchmarks.validity.figures import peers as peers_figure
@@ -17,9 +18,10 @@ def population():
     """Two families that say the same, as trees do of columns that were only stretched."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, N)
-    said = np.where(rng.random((CANDIDATES, N)) < rng.uniform(0.7, 0.9, (CANDIDATES, 1)), y, (y + 1) % 3)
-    said[24:48] = said[:24]
-    return y, real_sets.Candidates(said.astype(np.int8), "accuracy")
+    right = rng.random((CANDIDATES, N)) < rng.uniform(0.7, 0.9, (CANDIDATES, 1))
+    predicted = np.where(right, y, (y + 1) % 3)
+    predicted[24:48] = predicted[:24]
+    return y, real_sets.Candidates(predicted.astype(np.int8), "accuracy")
 
 
 def test_scores_are_scikit_learns():
@@ -28,9 +30,9 @@ def test_scores_are_scikit_learns():
     levels = rng.integers(0, real_sets.LEVELS // 100, (2, 300)) + 400 * y  # many ties
     found = real_sets.Candidates(levels, "roc_auc").scores([1], rows, y[rows])
     assert found == pytest.approx([roc_auc_score(y[rows], levels[1][rows])])
-    said = (levels % 3 == 0).astype(int)
-    found = real_sets.Candidates(said, "accuracy").scores([0, 1], rows, y[rows])
-    assert found == pytest.approx([accuracy_score(y[rows], each[rows]) for each in said])
+    predicted = (levels % 3 == 0).astype(int)
+    found = real_sets.Candidates(predicted, "accuracy").scores([0, 1], rows, y[rows])
+    assert found == pytest.approx([accuracy_score(y[rows], each[rows]) for each in predicted])
     numbers = rng.normal(size=(1, 300)) * 100
     clipped = np.clip(numbers[0], y - real_sets.WORST_ERROR, y + real_sets.WORST_ERROR)
     found = real_sets.Candidates(numbers, "neg_mean_absolute_error").scores([0], None, y)
@@ -52,12 +54,10 @@ def test_every_set_has_as_many_candidates_as_its_searches_look_at():
 
 def test_no_row_is_predicted_by_a_model_that_was_fitted_to_it():
     """A tree of full depth knows the labels it has seen: on coins it is right on half of the others."""
-    from sklearn.tree import DecisionTreeClassifier
-
     rng = np.random.default_rng(0)
     rows = real_sets.Rows(rng.normal(size=(600, 3)), rng.integers(0, 2, 600))
-    said = real_sets._said(DecisionTreeClassifier(), rows, "accuracy")
-    assert abs(np.mean(said == rows.y) - 0.5) < 0.12
+    predicted = real_sets._said(DecisionTreeClassifier(), rows, "accuracy")
+    assert abs(np.mean(predicted == rows.y) - 0.5) < 0.12
 
 
 def test_twenty_searches_of_which_some_winners_are_the_same(population):
@@ -83,13 +83,12 @@ def test_an_interval_that_misses_is_counted(population):
 def test_the_ledger_of_a_file_gives_the_same_answers(population, tmp_path):
     y, candidates = population
     one = search_conversations.Conversation(candidates, 200, y, seed=1)
-    in_file = Holdout(
-        one.held[:, None], y[one.held], answers="coarse", random_state=1, ledger=tmp_path / "ledger.db"
-    )
-    winners = [(0, 0.8), (60, 0.7), (100, 0.9)]
-    told = [[one.ask(holdout, *winner) for winner in winners] for holdout in (one.begin(), in_file)]
-    assert [a.interval for a in told[0]] == [a.interval for a in told[1]]
-    assert [a.value for a in told[0]] == [a.value for a in told[1]]
+    how = {"answers": "coarse", "random_state": 1, "ledger": tmp_path / "ledger.db"}
+    found = []
+    for holdout in (one.begin(), Holdout(one.held[:, None], y[one.held], **how)):
+        answers = [one.ask(holdout, *winner) for winner in ((0, 0.8), (60, 0.7), (100, 0.9))]
+        found.append([(answer.interval, answer.value) for answer in answers])
+    assert found[0] == found[1]
 
 
 def raising(error):
@@ -115,30 +114,26 @@ def test_a_peer_that_is_not_installed_keeps_what_was_measured_with_its_version(m
     assert found == kept
 
 
-@pytest.mark.parametrize("way", ["directly", "clone", "pickle"])
-def test_the_ledger_knows_of_questions_put_to_copies_and_objects_do_not(way, tmp_path):
+WORKERS = pytest.param("two workers", marks=pytest.mark.thorough)
+
+
+@pytest.mark.parametrize("way", ["directly", "clone", "pickle", WORKERS])
+def test_the_ledger_counts_questions_put_to_copies_and_objects_do_not(way, tmp_path):
     assert peers.kept("sklearn_ada, the ledger", way, tmp_path) == 3
     for keeper in ("Guess-and-Check", "ThresholdoutAUC's setting"):
         assert peers.kept(keeper, way, tmp_path) == (3 if way == "directly" else 0)
-
-
-@pytest.mark.thorough
-def test_the_ledger_knows_of_questions_put_by_workers(tmp_path):
-    assert peers.kept("sklearn_ada, the ledger", "two workers", tmp_path) == 3
-    assert peers.kept("Guess-and-Check", "two workers", tmp_path) == 0
 
 
 def test_all_that_is_asked_in_one_run_is_the_same_job(tmp_path):
     y = np.random.default_rng(0).integers(0, 2, 400)
     names = ("plain holdout", "ease.ml/ci's counting")
     plain, verdicts = (peers.ASKERS[name](y, 200, 0, tmp_path) for name in names)
-    told, _ = peers_figure.converse(plain, y, 200, 0)
-    assert told[-1].value > 0.58  # the vote of those that were better than chance
+    values, _ = peers_figure.converse(plain, y, 200, 0)
+    assert values[-1].value > 0.58  # the vote of those that were better than chance
     passed, _ = peers_figure.converse(verdicts, y, 200, 0)
-    assert [each.above for each in passed] == [each.above for each in told]
+    assert [each.above for each in passed] == [each.above for each in values]
 
 
 def test_the_naive_holdout_is_called_fine_only_where_its_interval_holds():
-    assert [real_searches.how_fine(missed, 100) for missed in (0, 5, 6, 11, 12, 50)] == [
-        *("yes", "yes", "nearly", "nearly", "no", "no")
-    ]
+    found = [real_searches.how_fine(missed, 100) for missed in (0, 5, 6, 11, 12, 50)]
+    assert found == ["yes", "yes", "nearly", "nearly", "no", "no"]

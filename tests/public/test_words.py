@@ -1,8 +1,6 @@
 """What messages say: what is the matter, what to do, and never what would void a certificate."""
 
-import pathlib
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -11,10 +9,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, ThresholdoutScorer
 from sklearn_ada.exceptions import BudgetExhaustedError
-from tests.support.searches import grid
+from tests.support.processes import ROOT
+from tests.support.searches import asking, grid, warned
 
 X, Y = make_classification(600, 5, random_state=0)
-SOURCES = sorted(pathlib.Path(__file__).parent.parent.parent.joinpath("sklearn_ada").rglob("*.py"))
+SOURCES = sorted((ROOT / "sklearn_ada").rglob("*.py"))
 
 
 class FailsOn(DecisionTreeClassifier):
@@ -35,11 +34,8 @@ def stump(labels=Y):
 
 
 def searched(model, holdout, depths):
-    scorer = ThresholdoutScorer("accuracy", holdout)
-    asking = {"scoring": scorer, "cv": scorer.cv, "refit": scorer.select_best, "error_score": np.nan}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return grid(model, depths, **asking).fit(X[200:], Y[200:])
+    search = asking(ThresholdoutScorer("accuracy", holdout), depths, error_score=np.nan)
+    return warned("", search.set_params(estimator=model).fit, X[200:], Y[200:])
 
 
 def test_failures_are_not_called_exhaustion_and_refusals_are(tmp_path):
