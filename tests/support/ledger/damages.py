@@ -210,11 +210,10 @@ COLUMNS = ("seq", "key", "subject", "body", "hash")
 
 def exchanged(path, one, other, columns):
     """Let two records exchange some of what they hold."""
-    rows = rows_of(path)
-    moved = {n: dict(zip(COLUMNS, rows[n], strict=True)) for n in (one, other)}
+    before, rows = rows_of(path), rows_of(path)
     for n, source in ((one, other), (other, one)):
-        mine = moved[n] | {name: rows[source][COLUMNS.index(name)] for name in columns}
-        rows[n] = tuple(mine.values())
+        taken = [COLUMNS.index(name) for name in columns]
+        rows[n] = tuple(before[source][i] if i in taken else value for i, value in enumerate(before[n]))
     with_rows(path, rows)
 
 

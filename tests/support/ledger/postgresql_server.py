@@ -61,10 +61,8 @@ class Server:
         with tempfile.NamedTemporaryFile("w", dir=self.folder) as file:
             os.chmod(file.name, 0o644)
             print(PASSWORD, file=file, flush=True)
-            self._run(
-                "initdb", "--no-sync", "--username=asker", "--auth=scram-sha-256", f"--pwfile={file.name}",
-                "--encoding=utf8", "--locale=C", f"--pgdata={self._data}",
-            )  # fmt: skip
+            options = "--no-sync --username=asker --auth=scram-sha-256 --encoding=utf8 --locale=C"
+            self._run("initdb", *options.split(), f"--pwfile={file.name}", f"--pgdata={self._data}")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -80,10 +78,8 @@ class Server:
         return copy / programs.relative_to(package)
 
     def _run(self, program, *arguments):
-        subprocess.run(
-            [self._programs / program, *arguments],
-            check=True, cwd=self.folder, stdout=subprocess.DEVNULL, **self._as_nobody,
-        )  # fmt: skip
+        how = {"cwd": self.folder, "stdout": subprocess.DEVNULL, **self._as_nobody}
+        subprocess.run([self._programs / program, *arguments], check=True, **how)
 
     def url(self, book=None, port=None):
         """Return the address of a book, or of the database."""
@@ -94,11 +90,10 @@ class Server:
         """Start the server and wait until it answers."""
         settings = ["fsync=off", "listen_addresses=127.0.0.1", f"port={self.port}", "max_connections=200"]
         settings += [f"unix_socket_directories={self.folder}", "shared_buffers=16MB"]
+        command = [self._programs / "postgres", "-D", self._data, *(f"--{each}" for each in settings)]
         with open(self.folder / "log", "ab") as log:
-            self._process = subprocess.Popen(
-                [self._programs / "postgres", "-D", self._data, *[a for s in settings for a in ("-c", s)]],
-                cwd=self.folder, stdout=log, stderr=log, **self._as_nobody,
-            )  # fmt: skip
+            how = {"cwd": self.folder, "stdout": log, "stderr": log, **self._as_nobody}
+            self._process = subprocess.Popen(command, **how)
         deadline = time.monotonic() + 60
         while not self._ready():
             assert self._process.poll() is None, (self.folder / "log").read_text()
