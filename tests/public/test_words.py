@@ -66,7 +66,7 @@ def test_a_reason_stands_once_in_a_report(tmp_path):
     assert text.count("refused, for the same reason") == 2
 
 
-def test_rows_in_place_of_a_holdout_are_told_how_to_become_one():
+def test_rows_in_place_of_a_holdout_are_refused_with_the_way_to_make_one():
     for given in ((X[:200], Y[:200]), X[:200]):
         with pytest.raises(ValueError, match=r"^The 'holdout' .+=Holdout\(X_hold, y_hold\)\.$"):
             ReusableHoldoutCV(grid(cv=3), holdout=given).fit(X[200:], Y[200:])
@@ -78,7 +78,7 @@ def test_of_two_classes_the_one_that_scikit_learn_takes_as_positive_is_suggested
         opened(tmp_path, labels).certify(stump(labels), scoring="f1", guess=0.8)
 
 
-def test_a_winner_that_failed_is_said_to_be_uncertified(tmp_path):
+def test_a_winner_that_failed_is_called_uncertified(tmp_path):
     wrapped = ReusableHoldoutCV(grid(FailsOn(), [2], cv=3), holdout=opened(tmp_path))
     with pytest.warns(UserWarning, match=r"nothing is certified of it\. The failure was"):
         wrapped.fit(X[200:], Y[200:])
@@ -104,6 +104,6 @@ def test_no_text_advises_a_second_ledger(path):
     assert ADVICE.search(text) is None
 
 
-def test_the_search_for_such_advice_would_find_it():
+def test_such_advice_is_found():
     assert ADVICE.search("Use ledger=None, or another ledger.")
     assert ADVICE.search("take a larger holdout or tolerance")

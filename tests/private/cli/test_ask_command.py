@@ -15,8 +15,8 @@ from tests.support.ledger.postgresql_server import PASSWORD
 from tests.support.processes import started
 
 N = 120
-BY_IDS = ["--predictions", "said.csv", "--data", "data.csv", "--id-column", "id", "--label-column", "y"]
-BY_ORDER = ["--predictions", "said.npy", "--data", "y.npy"]
+BY_IDS = ["--predictions", "predicted.csv", "--data", "data.csv", "--id-column", "id", "--label-column", "y"]
+BY_ORDER = ["--predictions", "predicted.npy", "--data", "y.npy"]
 GUESS = ["--guess", "0.9"]
 REST = ["--ledger", "team.db", *GUESS]
 
@@ -35,9 +35,9 @@ def folder(tmp_path, monkeypatch):
     predicted = np.where(rng.random(N) < 0.9, y, np.where(y == "cat", "dog", "cat"))
     order = rng.permutation(N)
     write("data.csv", ("id", "age", "y"), zip(ids, range(N), y, strict=True))
-    write("said.csv", ("label", "id"), zip(predicted[order], ids[order], strict=True))
+    write("predicted.csv", ("label", "id"), zip(predicted[order], ids[order], strict=True))
     np.save("y.npy", y)
-    np.save("said.npy", predicted)
+    np.save("predicted.npy", predicted)
     return y, predicted, ids
 
 
@@ -108,7 +108,7 @@ def test_a_refusal_has_neither_value_nor_interval(folder, answer):
 
 
 def test_a_class_of_no_row_is_named(folder, answer):
-    np.save("said.npy", np.array(["fox", *folder[1][1:]]))
+    np.save("predicted.npy", np.array(["fox", *folder[1][1:]]))
     assert answer(*BY_ORDER, *REST, "--certify", "--class", "fox")["verdict"] == "exact"
 
 
@@ -119,7 +119,7 @@ def test_two_holders_ask_by_command_on_one_database(folder, answer, tmp_path, po
     np.save("ben.npy", np.where(np.arange(N) % 9, y, "cat"))
 
     def asked(who, ledger):
-        predictions = {"ada": "said.npy", "ben": "ben.npy"}[who]
+        predictions = {"ada": "predicted.npy", "ben": "ben.npy"}[who]
         rest = ["--ledger", ledger, *GUESS, "--certify", "--who", who]
         return ["--predictions", predictions, "--data", "y.npy", *rest]
 
@@ -172,12 +172,12 @@ def test_a_database_that_refuses_or_is_of_other_labels_is_named_without_its_pass
         ([*BY_ORDER, *REST, "--confidence-level", "2"], "confidence_level"),
         ([*BY_ORDER, *REST, "--certify", "--publish"], "not allowed with argument"),
         (["--predictions", "no.csv", "--data", "y.npy", *REST], "'no.csv' cannot be read"),
-        (["--predictions", "said.txt", "--data", "y.npy", *REST], "must end in .csv, .npy or .parquet"),
+        (["--predictions", "predicted.txt", "--data", "y.npy", *REST], "must end in .csv, .npy or .parquet"),
         ([*BY_ORDER, *REST, "--id-column", "id"], "has no names of columns"),
-        (["--predictions", "said.csv", "--data", "data.csv", *REST], "name that of the labels"),
+        (["--predictions", "predicted.csv", "--data", "data.csv", *REST], "name that of the labels"),
         ([*BY_IDS[:-1], "z", *REST], "has no column 'z', but 'id', 'age', 'y'"),
         ([*BY_IDS[:-1], "age", *REST], "labels that are numbers"),
-        (["--predictions", "said.npy", *BY_IDS[2:], *REST], "has no names of columns"),
+        (["--predictions", "predicted.npy", *BY_IDS[2:], *REST], "has no names of columns"),
     ],
 )
 def test_bad_arguments_end_with_status_2(folder, refused, arguments, message):

@@ -131,17 +131,6 @@ def test_a_waiter_on_a_replaced_lock_file_changes_to_the_new_one(path):
     second.release()
 
 
-def test_who_waits_too_long_for_the_lock_file_is_told_so(path, empty, monkeypatch):
-    other = LockFile(path)
-    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
-    other.acquire(exclusive=True, patience=1)
-    for use in (lambda: charge(empty), lambda: empty.read(count)):
-        with pytest.raises(LedgerUnavailableError, match="locked"):
-            use()
-    other.release()
-    assert charge(empty).seq == 1
-
-
 def test_readers_do_not_wait_for_each_other(path, empty):
     other = LockFile(path)
     other.acquire(exclusive=False, patience=1)

@@ -10,6 +10,7 @@ import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.ledger import sqlite, transactions
+from sklearn_ada.ledger.sqlite import LockFile
 from tests.support.ledger.damages import opened, read
 from tests.support.ledger.ledger_backends import charge, count, fill
 from tests.support.processes import in_a_fork
@@ -65,29 +66,24 @@ def of_two(path):
     return fill(opened(path), 2)
 
 
-def test_a_locked_ledger_is_unavailable_and_nothing_is_charged(path, monkeypatch):
-    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
-    ledger = of_two(path)
+def big(state):
+    return {"text": "x" * 200_000}
+
+
+@contextlib.contextmanager
+def held(path, *statements):
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as holder:
-        holder.execute("BEGIN EXCLUSIVE")
-        for use in (lambda: charge(ledger), lambda: ledger.read(count), lambda: opened(path)):
-            with pytest.raises(LedgerUnavailableError, match="locked"):
-                use()
-        holder.execute("ROLLBACK")
-    assert charge(ledger).body == {"before": 2}
+        for statement in statements:
+            holder.execute(statement).fetchall()
+        yield
 
 
-def test_a_reader_that_stays_keeps_the_commit_back_and_nothing_is_charged(path, monkeypatch):
-    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
-    ledger = of_two(path)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT * FROM head").fetchall()
-        with pytest.raises(LedgerUnavailableError, match="locked"):
-            charge(ledger)
-        reader.execute("ROLLBACK")
-    assert ledger.find("new") is None
-    assert charge(ledger).body == {"before": 2}
+@contextlib.contextmanager
+def lock_file_held(path):
+    other = LockFile(path)
+    other.acquire(exclusive=True, patience=1)
+    yield
+    other.release()
 
 
 @contextlib.contextmanager
@@ -101,24 +97,42 @@ def no_file_may_grow_beyond(size):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def big(state):
-    return {"text": "x" * 200_000}
+@contextlib.contextmanager
+def no_page_may_be_added(path):
+    """Of the connection that is open: the next one is without the limit."""
+    (db,) = [each._db for (place, _), each in transactions._connections.items() if place == path]
+    db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
+    yield
 
 
-@pytest.mark.parametrize("full", ["disk", "database"])
-def test_where_there_is_no_space_nothing_is_charged(path, full):
+WRITERS = {"a writer": lambda path: held(path, "BEGIN EXCLUSIVE"), "the lock file": lock_file_held}
+SITUATIONS = {
+    **{name: (situation, "locked") for name, situation in WRITERS.items()},
+    "a reader that stays": (lambda path: held(path, "BEGIN", "SELECT * FROM head"), "locked"),
+    "a full disk": (lambda path: no_file_may_grow_beyond(100_000), "disk"),
+    "a full database": (no_page_may_be_added, "full"),
+}
+
+
+@pytest.mark.parametrize(("situation", "message"), SITUATIONS.values(), ids=SITUATIONS)
+def test_where_a_record_cannot_be_written_nothing_is_charged(path, monkeypatch, situation, message):
     assert signal.getsignal(signal.SIGXFSZ) == signal.SIG_IGN
-    ledger, limit = of_two(path), contextlib.nullcontext()
-    if full == "disk":
-        limit = no_file_may_grow_beyond(100_000)
-    else:  # of the connection that is open: the next one is without the limit
-        db = transactions._connections[path, ledger._genesis_hash]._db
-        db.execute(f"PRAGMA max_page_count = {db.execute('PRAGMA page_count').fetchone()[0]}")
-    with limit, pytest.raises(LedgerUnavailableError, match="disk" if full == "disk" else "full"):
+    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
+    ledger = of_two(path)
+    with situation(path), pytest.raises(LedgerUnavailableError, match=message):
         ledger.charge("big", big)
     assert ledger.find("big") is None
     assert ledger.read(count) == 2
     assert ledger.charge("big", big).seq == 3
+
+
+@pytest.mark.parametrize("situation", WRITERS.values(), ids=WRITERS)
+def test_while_somebody_writes_nothing_is_read(path, monkeypatch, situation):
+    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
+    ledger = of_two(path)
+    for use in (lambda: ledger.read(count), lambda: opened(path)):
+        with situation(path), pytest.raises(LedgerUnavailableError, match="locked"):
+            use()
 
 
 def test_a_ledger_that_cannot_be_made_for_want_of_space_is_made_later(path):

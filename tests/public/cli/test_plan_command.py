@@ -64,7 +64,7 @@ def test_csv_and_a_picture(tmp_path, capsys):
 def refused(capsys):
     """A function that returns what is said of arguments that are refused before anything is computed."""
 
-    def said(arguments):
+    def complaint(arguments):
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         assert stop.value.code == 2
@@ -72,7 +72,7 @@ def refused(capsys):
         assert not out
         return " ".join(err.split())
 
-    return said
+    return complaint
 
 
 TWO = "--rows 5 --questions 5"
@@ -105,10 +105,10 @@ def test_bad_arguments_are_refused_with_status_2(arguments, message, refused):
 @pytest.mark.parametrize("name", ["plan.xyz", "plan", "png"])
 def test_a_picture_of_no_known_kind_is_refused_before_anything_is_computed(command, name, refused):
     pytest.importorskip("matplotlib")
-    said = refused([*command, "--picture", name])
-    assert "argument --picture: must end in one of ." in said
-    assert ", .png, .ps, " in said
-    assert f"got {name!r}" in said
+    text = refused([*command, "--picture", name])
+    assert "argument --picture: must end in one of ." in text
+    assert ", .png, .ps, " in text
+    assert f"got {name!r}" in text
 
 
 def test_a_picture_without_matplotlib_is_refused_before_anything_is_computed(hidden, refused):
