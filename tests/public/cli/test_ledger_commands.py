@@ -172,7 +172,13 @@ def test_verify_fails_in_a_process_of_its_own_with_status_1(ledger):
     assert "Traceback" not in done.stderr
 
 
-def test_verify_tells_copies_older_copies_and_forks(ledger, copies, tmp_path, printed):
+@pytest.fixture
+def another(tmp_path):
+    """The ledger of another holdout."""
+    return Holdout(X, Y[::-1], ledger=tmp_path / "other.db").ledger.path
+
+
+def test_verify_tells_copies_older_copies_and_forks(ledger, copies, another, tmp_path, printed):
     _, older, fork = copies
     for pair in ((ledger, older), (older, ledger)):
         assert f"{older} is an older copy: it lacks the last 1 records" in printed("verify", *pair)
@@ -180,8 +186,7 @@ def test_verify_tells_copies_older_copies_and_forks(ledger, copies, tmp_path, pr
         assert "part after record 2" in printed("verify", *pair)
     same = shutil.copy(ledger, tmp_path / "copy.db")
     assert "copy.db holds the same records" in printed("verify", ledger, same)
-    Holdout(X, Y[::-1], ledger=tmp_path / "other.db")
-    assert "not copies of one ledger" in printed("verify", ledger, tmp_path / "other.db")
+    assert "not copies of one ledger" in printed("verify", ledger, another)
 
 
 def everything_in(folder):
@@ -251,11 +256,10 @@ def test_a_head_is_printed_and_continued_by_later_records(ledger, printed, in_js
     assert "continues the head" in printed("verify", ledger, "--head", head)
 
 
-def test_an_older_copy_another_ledger_and_a_parted_one_do_not_continue_a_head(copies, tmp_path, printed):
+def test_an_older_copy_another_ledger_and_a_parted_one_do_not_continue_a_head(copies, another, printed):
     ledger, older, fork = copies
-    Holdout(X, Y[::-1], ledger=tmp_path / "other.db")
     head = printed("head", ledger).strip()
-    for path, problem in ((older, "older copy"), (fork, "parted"), (tmp_path / "other.db", "another ledger")):
+    for path, problem in ((older, "older copy"), (fork, "parted"), (another, "another ledger")):
         assert problem in printed("verify", path, "--head", head)
     with pytest.raises(SystemExit, match="2"):
         main(["ledger", "verify", str(ledger), "--head", "3-abc"])
