@@ -371,12 +371,8 @@ def close_round(ledger: Ledger[State], asker: Asker, round_name: str) -> None:
     begun = None if found is None else RoundRecord.from_dict(found.body)
     if begun is None or begun.purse is None or begun.size == 1:
         return
-    stamp = {"name": round_name, **asker.stamp()}
-
-    def decide(state: State) -> dict[str, Any]:
-        return RoundCloseRecord(nats=state.account.nats, **stamp).to_dict()
-
-    ledger.charge(Key.round_close(round_name), decide)
+    key, stamp = Key.round_close(round_name), {"name": round_name, **asker.stamp()}
+    ledger.charge(key, lambda state: RoundCloseRecord(nats=state.account.nats, **stamp).to_dict())
 
 
 def as_closed(
