@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada.guarantees import bentkus, betting_fixed, betting_predictable, class_mean_interval
-from tests.support.laws import is_too_often
+from tests.support.laws import is_missed, is_too_often
 
 RUNS = 2000
 SIZES = [pytest.param(n, RUNS, marks=pytest.mark.slow) for n in (50, 300, 5000)]
@@ -39,12 +39,12 @@ def misses_of(draw, truth, variance, n, delta, how, runs):
     grid = np.linspace(max(truth - reach, 1e-4), min(truth + reach, 1 - 1e-4), 120)
     for _ in range(runs):
         x = draw(rng, n)
+        uniform = rng.random() if how == "drawn" else None
         if how == "fixed":
-            low, high = betting_fixed(x, variance, math.log(delta))
+            misses += is_missed(betting_fixed(x, variance, math.log(delta)), truth)
         else:
-            uniform = rng.random() if how == "drawn" else None
-            low, high = betting_predictable(x, variance, math.log(delta), grid, uniform=uniform)
-        misses += not low <= truth <= high
+            ends = betting_predictable(x, variance, math.log(delta), grid, uniform=uniform)
+            misses += is_missed(ends, truth)
     return misses
 
 
@@ -98,18 +98,15 @@ MANY_RECALLS = [
 @pytest.mark.parametrize(("recalls", "rows", "runs"), [*((*each, 400) for each in RECALLS), *MANY_RECALLS])
 def test_recalls_and_their_means_cover(recalls, rows, runs, delta):
     interval = cache(lambda hits: class_mean_interval(hits, rows, math.log(delta)))
-    drawn = np.random.default_rng(1).binomial(rows, recalls, (runs, len(rows)))
-    ends = np.array([interval(tuple(hits)) for hits in drawn.tolist()])
-    misses = np.count_nonzero((ends[:, 0] > np.mean(recalls)) | (ends[:, 1] < np.mean(recalls)))
+    drawn = np.random.default_rng(1).binomial(rows, recalls, (runs, len(rows))).tolist()
+    misses = sum(is_missed(interval(tuple(hits)), np.mean(recalls)) for hits in drawn)
     assert not is_too_often(misses, runs, delta)
     print(f"recalls {recalls} of {rows}, delta={delta}: {misses} of {delta * runs:.0f} allowed")
 
 
 def test_power_an_understated_level_of_a_recall_is_seen():
-    rng, misses = np.random.default_rng(2), 0
-    for hits in rng.binomial(3000, 0.9, RUNS).tolist():
-        low, high = class_mean_interval([hits], [3000], math.log(0.36))
-        misses += not low <= 0.9 <= high
+    drawn = np.random.default_rng(2).binomial(3000, 0.9, RUNS).tolist()
+    misses = sum(is_missed(class_mean_interval([hits], [3000], math.log(0.36)), 0.9) for hits in drawn)
     assert misses > 0.9 * 0.36 * RUNS  # nearly all that is allowed
     assert not is_too_often(misses, RUNS, 0.36)
     assert is_too_often(misses, RUNS, 0.18)
@@ -135,7 +132,6 @@ def test_the_auc_covers_with_ties(few, others, shift, runs, delta):
     for _ in range(runs):
         p, q = rng.multinomial(few, pos) / few, rng.multinomial(others, neg) / others
         value = float(p @ kernel @ q)
-        low, high = bentkus(value, value, min(few, others), math.log(delta))
-        misses += not low <= truth <= high
+        misses += is_missed(bentkus(value, value, min(few, others), math.log(delta)), truth)
     assert not is_too_often(misses, runs, delta)
     print(f"AUC, {few} and {others}, shift {shift}, delta={delta}: {misses} of {delta * runs:.0f} allowed")

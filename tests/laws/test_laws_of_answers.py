@@ -24,24 +24,13 @@ from sklearn_ada import Holdout, MedianSettings, NoiseSettings
 from sklearn_ada.mechanisms import UniformGrid, exponential_quantile
 from sklearn_ada.mechanisms.quantiles import noisy_search
 from tests.support import holdouts
+from tests.support.laws import FALSE_ALARM, laplace_sum_exceeds
 from tests.support.ledgers import bodies, forget_ledgers_in_memory
+from tests.support.models import RightBelow
 
-FALSE_ALARM = 1e-6
 ROWS = 200
 FACTORS = (0.5, 2.0)
 MORE = [pytest.param(1), pytest.param(10, marks=pytest.mark.slow)]
-
-
-class Right:
-    """A fitted model that is right on a fixed number of rows: nearly all labels are 1."""
-
-    classes_ = np.array([0, 1])
-
-    def __init__(self, right):
-        self.right = right
-
-    def predict(self, X):
-        return (X[:, 0] < self.right).astype(int)
 
 
 class Zero:
@@ -52,17 +41,16 @@ class Zero:
 
 
 def of_rows(seed, **settings):
-    """A holdout on which `Right(k)` has the accuracy k / ROWS; its last row is wrong for every k below."""
+    """A holdout on which `RightBelow(k)` has the accuracy k / ROWS; its last row has the label 0."""
     X, y = np.arange(ROWS)[:, None].astype(float), np.ones(ROWS, dtype=int)
     y[-1] = 0
     forget_ledgers_in_memory()  # each holdout is one of its own, with its own ledger
-    holdout = Holdout(X, y, random_state=seed, ledger=":memory:", **settings)
-    return holdout
+    return Holdout(X, y, random_state=seed, ledger=":memory:", **settings)
 
 
 def right(share):
     """A model of this accuracy, which is a multiple of 1 / ROWS."""
-    return Right(round(share * ROWS) - 1)  # and right on the last row
+    return RightBelow(round(share * ROWS) - 1)  # and right on the last row
 
 
 def event_of(holdout):
@@ -78,8 +66,8 @@ def surprise(outcomes, law):
     order = np.argsort(-law, kind="stable")
     sums = [(v, np.cumsum(v), np.cumsum(v[order])) for v in (counts, law)]
     pairs = [pair for both in zip(*sums, strict=True) for pair in zip(*both, strict=True)]
-    told = [(int(k), float(p)) for k, p in pairs if 1e-12 < p < 1.0 - 1e-9]
-    return min(stats.binomtest(k, len(outcomes), p).pvalue for k, p in told) * len(told)
+    tested = [(int(k), float(p)) for k, p in pairs if 1e-12 < p < 1.0 - 1e-9]
+    return min(stats.binomtest(k, len(outcomes), p).pvalue for k, p in tested) * len(tested)
 
 
 def accepts(outcomes, law):
@@ -89,21 +77,15 @@ def accepts(outcomes, law):
 # --- a value with normal noise, where privacy certifies -----------------------------------------------------
 
 
-def gaussian_answers(route, purpose, value, runs):
-    """Values of one question to many ledgers, and the question."""
-    question, values, event = None, [], None
+def gaussian_outcomes(route, purpose, value, runs):
+    """Number the values of many ledgers by their distance from the truth; return numbers and law."""
+    question, values = None, []
     for seed in range(runs):
         holdout = of_rows(seed, route=route, expected_questions=2)
         if question is None:
             question = holdouts.plan(holdout, right(value), scoring="accuracy", purpose=purpose, guess=0.5)
         values.append(holdouts.put(holdout, question, right(value), model="m").value)
-        event = event_of(holdout)
-    return np.array(values), question.describe(), event["noise_multiplier"] / ROWS
-
-
-def gaussian_outcomes(route, purpose, value, runs):
-    """Number the values by how far they are from the truth, and return the law of these numbers."""
-    values, plan, deviation = gaussian_answers(route, purpose, value, runs)
+    plan, deviation = question.describe(), event_of(holdout)["noise_multiplier"] / ROWS
     guess, half = plan["centre"], plan["half_cell"]
     edges = value + deviation * np.array([-1.5, -0.5, 0.5, 1.5])
     last_cells = np.floor((edges - guess) / (2.0 * half) + 1e-9)  # whose middle is not above the edge
@@ -134,14 +116,11 @@ def test_a_value_with_normal_noise(route, purpose, value, runs, more):
 
 def corrections(settings, value, runs):
     """Outcomes of one check of the guess 0.5: 0 if it agrees, else which cell the corrected value is in."""
-    model, question, outcomes = right(value), None, []
-    edges = cell_edges(settings, value)
+    model, outcomes = right(value), []
+    asked = {"scoring": "accuracy", "purpose": "check", "guess": 0.5, "settings": settings}
+    question, edges = holdouts.plan(of_rows(0), model, **asked), cell_edges(settings, value)
     for seed in range(runs):
         holdout = of_rows(seed)
-        if question is None:
-            question = holdouts.plan(
-                holdout, model, scoring="accuracy", purpose="check", guess=0.5, settings=settings
-            )
         answer = holdouts.put(holdout, question, model, model="m")
         outcomes.append(0 if answer.verdict == "agrees" else 1 + np.searchsorted(edges, answer.value))
     return outcomes, event_of(holdout)
@@ -173,20 +152,10 @@ def test_gaussian_thresholdout(more):
             assert not accepts(corrections(settings, value, runs)[0], law)
 
 
-def sum_exceeds(x, scale):
-    """P[R + C >= x] for the Laplace noise of a run and of a comparison."""
-    run, comparison = stats.laplace(0.0, 2.0 * scale), stats.laplace(0.0, 4.0 * scale)
-    edges = sorted({-80.0 * scale, min(0.0, x), max(0.0, x), 80.0 * scale})
-    return sum(
-        integrate.quad(lambda r: run.pdf(r) * comparison.sf(x - r), a, b)[0]
-        for a, b in itertools.pairwise(edges)
-    )
-
-
 @pytest.mark.parametrize("more", MORE)
 def test_the_corrected_value_of_laplace_thresholdout(more):
     settings, value = NoiseSettings("laplace", 0.01, threshold=0.005), 0.8
-    law = correction_law(settings, value, sum_exceeds(0.295, 0.01), stats.laplace)
+    law = correction_law(settings, value, laplace_sum_exceeds(0.295, 0.01), stats.laplace)
     outcomes, event = corrections(settings, value, 300 * more)
     assert event["scaled_epsilon"] == pytest.approx(1.0 / (ROWS * 0.01))
     assert accepts(outcomes, law)
@@ -285,22 +254,6 @@ def values_of(labels, size):
     return size - 1 - np.asarray(labels)
 
 
-def levels_of(kernel, labels, settings):
-    """The levels of the quantiles that a certify draws: median, lower, upper."""
-    levels = []
-
-    def spy(*args, **options):
-        levels.append(options["low"] if "low" in options else options["level"])
-        return kernel(*args, **options)
-
-    with replaced(kernel, spy):
-        median_answers(labels, "certify", settings, 1)
-    assert levels[0] == 0.5
-    assert levels[1] == pytest.approx(1.0 - levels[2])
-    assert 0.0 < levels[1] < 0.5
-    return levels
-
-
 def exponential_law(labels, size, epsilon, level):
     """Enumerate the weights ``exp(-epsilon c(v) / 2)`` of Theorem 3.1."""
     values, m = values_of(labels, size), len(labels)
@@ -309,7 +262,7 @@ def exponential_law(labels, size, epsilon, level):
     return weights / weights.sum()
 
 
-def search_law(labels, size, deviation, level, tolerance):
+def search_law(labels, size, deviation, level, tolerance=0.05):
     """Follow every path of the binary search (Lemma 3.2); counts have normal noise."""
     values, m, law = values_of(labels, size), len(labels), np.zeros(size)
 
@@ -339,73 +292,71 @@ def certified_laws(median, lower, upper):
     return [median, low - np.append(low[1:], 0.0), np.diff(high, prepend=0.0)]
 
 
-def accepted(found, laws):
-    """Of each draw, whether it has its law."""
-    return [accepts(*pair) for pair in zip(found, laws, strict=True)]
+# Of each method: the kernel that draws, how its noise is multiplied, the field of its event, and its law.
+METHODS = {
+    "exponential": (exponential_quantile, quantile_times, "epsilon", exponential_law),
+    "binary_search": (noisy_search, search_times, "noise_multiplier", search_law),
+}
+# Method, labels, number of grid points, epsilon, what the event has, what the law has for it. A search has
+# four halvings of two counts each, then five, and meets counts that noise of its size can turn.
+SEARCHED = np.repeat(np.arange(9), [8, 2, 3, 5, 7, 4, 2, 3, 6])
+AT_MOST = [40, 80, 100, 119, 140, 150, 160, 170, 184, 205, 215, 230, 249, 270, 330, 360, 400]
+TURNED = 16 - np.repeat(np.arange(17), np.diff(AT_MOST, prepend=0))
+CHECKS = [
+    ("exponential", [0, 1, 1, 2, 4, 5, 5, 5, 6, 8, 9, 9, 11, 12, 12], 14, 1.0, 1.0, 1.0),
+    ("binary_search", SEARCHED, 9, 0.6, 1.0 / 0.6, math.sqrt(8.0) / 0.6),
+]
+CERTIFIES = [
+    ("exponential", np.arange(60), 61, 2.0, 2.0, 2.0, (200, 350)),
+    ("binary_search", TURNED, 17, 1.0, 1.0, math.sqrt(10.0), (400, 400)),
+]
+
+
+def settings_of(method, labels, size, epsilon):
+    return MedianSettings(n_subsamples=len(labels), grid=grid_of(size), epsilon=epsilon, method=method)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("more", MORE)
-def test_a_check_of_a_median_by_the_exponential_mechanism(more):
-    labels, size = [0, 1, 1, 2, 4, 5, 5, 5, 6, 8, 9, 9, 11, 12, 12], 14
-    settings = MedianSettings(n_subsamples=len(labels), grid=grid_of(size), epsilon=1.0)
-    law = exponential_law(labels, size, 1.0, 0.5)
-    found, event = median_answers(labels, "check", settings, 250 * more)
-    assert event["epsilon"] == 1.0
-    assert accepted(found, [law]) == [True]
+@pytest.mark.parametrize(("method", "labels", "size", "epsilon", "price", "spread"), CHECKS)
+def test_a_check_of_a_median(method, labels, size, epsilon, price, spread, more):
+    _, times, field, law_of = METHODS[method]
+    settings, law = settings_of(method, labels, size, epsilon), law_of(labels, size, spread, 0.5)
+    (found,), event = median_answers(labels, "check", settings, 250 * more)
+    assert event[field] == pytest.approx(price)
+    assert accepts(found, law)
     for factor in FACTORS:
-        with quantile_times(factor):
-            assert accepted(median_answers(labels, "check", settings, 250)[0], [law]) == [False]
+        with times(factor):
+            assert not accepts(median_answers(labels, "check", settings, 250)[0][0], law)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("more", MORE)
-def test_the_three_draws_of_a_certify_by_the_exponential_mechanism(more):
-    labels, size = np.arange(60), 61
-    settings = MedianSettings(n_subsamples=60, grid=grid_of(size), epsilon=2.0)
-    levels = levels_of(exponential_quantile, labels, settings)
-    laws = certified_laws(*(exponential_law(labels, size, 2.0, level) for level in levels))
-    found, event = median_answers(labels, "certify", settings, 350 * more)
-    assert [each["epsilon"] for each in event["events"]] == [2.0] * 3
-    assert accepted(found, laws) == [True] * 3
-    for factor, runs in zip(FACTORS, (200, 350), strict=True):
-        with quantile_times(factor):
-            assert accepted(median_answers(labels, "certify", settings, runs)[0], laws) == [False] * 3
+@pytest.mark.parametrize(("method", "labels", "size", "epsilon", "price", "spread", "enough"), CERTIFIES)
+def test_the_three_draws_of_a_certify_of_a_median(method, labels, size, epsilon, price, spread, enough, more):
+    kernel, times, field, law_of = METHODS[method]
+    settings, levels = settings_of(method, labels, size, epsilon), []
 
+    def spy(*args, **options):
+        levels.append(options["low"] if "low" in options else options["level"])
+        return kernel(*args, **options)
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("more", MORE)
-def test_a_check_of_a_median_by_binary_search(more):
-    labels, size = np.repeat(np.arange(9), [8, 2, 3, 5, 7, 4, 2, 3, 6]), 9
-    settings = MedianSettings(
-        n_subsamples=len(labels), grid=grid_of(size), epsilon=0.6, method="binary_search"
-    )
-    law = search_law(labels, size, math.sqrt(8.0) / 0.6, 0.5, 0.05)  # four halvings of two counts each
-    found, event = median_answers(labels, "check", settings, 250 * more)
-    assert event["noise_multiplier"] == pytest.approx(1.0 / 0.6)
-    assert accepted(found, [law]) == [True]
-    for factor in FACTORS:
-        with search_times(factor):
-            assert accepted(median_answers(labels, "check", settings, 250)[0], [law]) == [False]
+    with replaced(kernel, spy):
+        median_answers(labels, "certify", settings, 1)
+    median, lower, upper = levels
+    assert 0.0 < lower < median == 0.5
+    assert lower == pytest.approx(1.0 - upper)
+    laws = certified_laws(*(law_of(labels, size, spread, level) for level in levels))
 
+    def accepted(found):
+        return [accepts(*pair) for pair in zip(found, laws, strict=True)]
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("more", MORE)
-def test_the_three_draws_of_a_certify_by_binary_search(more):
-    # Counts up to each grid point such that every search meets one that noise of its size can turn.
-    at_most = [40, 80, 100, 119, 140, 150, 160, 170, 184, 205, 215, 230, 249, 270, 330, 360, 400]
-    size = len(at_most)
-    labels = size - 1 - np.repeat(np.arange(size), np.diff(at_most, prepend=0))
-    settings = MedianSettings(n_subsamples=400, grid=grid_of(size), epsilon=1.0, method="binary_search")
-    levels = levels_of(noisy_search, labels, settings)
-    deviation = math.sqrt(10.0)  # five halvings
-    laws = certified_laws(*(search_law(labels, size, deviation, level, 0.05) for level in levels))
-    found, event = median_answers(labels, "certify", settings, 400 * more)
-    assert [each["noise_multiplier"] for each in event["events"]] == [1.0] * 3
-    assert accepted(found, laws) == [True] * 3
-    for factor in FACTORS:
-        with search_times(factor):
-            assert accepted(median_answers(labels, "certify", settings, 400)[0], laws) == [False] * 3
+    found, event = median_answers(labels, "certify", settings, enough[1] * more)
+    assert [each[field] for each in event["events"]] == [price] * 3
+    assert accepted(found) == [True] * 3
+    for factor, runs in zip(FACTORS, enough, strict=True):
+        with times(factor):
+            assert accepted(median_answers(labels, "certify", settings, runs)[0]) == [False] * 3
 
 
 # --- selection ----------------------------------------------------------------------------------------------

@@ -11,21 +11,10 @@ from sklearn.linear_model import Ridge
 from sklearn_ada import Holdout
 from sklearn_ada.terms.policy import Policy
 from tests.support import holdouts
-from tests.support.laws import is_too_often
+from tests.support.laws import is_missed, is_too_often
+from tests.support.models import Column
 
 ROWS, MODELS, BETA = 200, 150, 0.3
-
-
-class Fixed:
-    """A model that predicts the columns of X: its accuracy on random labels is one half."""
-
-    classes_ = np.array([0, 1])
-
-    def __init__(self, column):
-        self.column = column
-
-    def predict(self, X):
-        return X[:, self.column].astype(int)
 
 
 def chosen_is_missed(seed, folder, epsilon, alternatives):
@@ -34,15 +23,11 @@ def chosen_is_missed(seed, folder, epsilon, alternatives):
     X, y = rng.integers(0, 2, (ROWS, MODELS)).astype(float), rng.integers(0, 2, ROWS)
     with patch("sklearn_ada.holdout.holdout.Policy", partial(Policy, check_share=1e-9)):  # all for certifies
         holdout = Holdout(X, y, confidence_level=1 - BETA, random_state=seed, ledger=folder / f"{seed}.db")
-    name = holdouts.open_round(
-        holdout, 1, purpose="certify", scoring="accuracy", key="search", alternatives=alternatives
-    )
-    models = [Fixed(column) for column in range(MODELS)]
+    asked = {"scoring": "accuracy", "purpose": "certify"}
+    name = holdouts.open_round(holdout, 1, key="search", alternatives=alternatives, **asked)
+    models = [Column(column) for column in range(MODELS)]  # the accuracy of each is one half
     winner = models[holdout.select(models, scoring="accuracy", epsilon=epsilon)]
-    low, high = holdouts.ask(
-        holdout, winner, scoring="accuracy", purpose="certify", guess=0.5, round_name=name
-    ).interval
-    return not low <= 0.5 <= high
+    return is_missed(holdouts.ask(holdout, winner, guess=0.5, round_name=name, **asked).interval, 0.5)
 
 
 @pytest.mark.parametrize("epsilon", [pytest.param(None, marks=pytest.mark.thorough), 20.0])
@@ -59,7 +44,7 @@ def test_the_exact_selection_takes_the_first_of_the_best_for_ln_n(tmp_path):
     X = np.zeros((20, 3))
     X[:15, 1] = X[:15, 2] = 1.0
     holdout = Holdout(X, np.r_[np.ones(19, dtype=int), 0], ledger=tmp_path / "ledger.db")
-    assert holdout.select([Fixed(0), Fixed(1), Fixed(2)], scoring="accuracy", epsilon=None) == 1
+    assert holdout.select([Column(0), Column(1), Column(2)], scoring="accuracy", epsilon=None) == 1
     assert holdout.report().nats == pytest.approx(math.log(3), abs=0.01)
 
 
@@ -68,7 +53,7 @@ def test_a_selection_by_the_exponential_mechanism_keeps_the_privacy_route_and_th
     X, y = rng.integers(0, 2, (2000, 4)).astype(float), rng.integers(0, 2, 2000)
     for epsilon, is_kept in ((0.01, True), (None, False)):
         holdout = Holdout(X, y, route="both", ledger=tmp_path / f"{epsilon}.db")
-        holdout.select([Fixed(0), Fixed(1)], scoring="accuracy", epsilon=epsilon)
+        holdout.select([Column(0), Column(1)], scoring="accuracy", epsilon=epsilon)
         ended = holdout.ledger.read(lambda state: state.privacy.ended)
         assert (ended is None) is is_kept
 

@@ -4,21 +4,21 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from benchmarks.validity.leaderboard import TRUTH, labels_of, leaderboard, majority, participate
 from sklearn_ada import Holdout, Predictions
-from sklearn_ada.guarantees import binomial_tail_ends, clopper_pearson
+from sklearn_ada.guarantees import binomial_tail_ends
+from tests.support.laws import is_missed, is_too_often, naive_interval
 
 ROWS = 80
 
 
-def told(count, purpose, folder):
+def answer_about(count, purpose, folder):
     """Return what a new holdout of the same class counts answers where so many predictions are right."""
     y = np.arange(ROWS) % 2
-    said = np.where(np.arange(ROWS) < count, y, 1 - y)
+    outputs = np.where(np.arange(ROWS) < count, y, 1 - y)
     holdout = Holdout(np.empty((ROWS, 0)), y, class_mix="priced", ledger=folder / f"{count}.db")
-    return getattr(holdout, purpose)(Predictions(said), scoring="accuracy", guess=0.5)
+    return getattr(holdout, purpose)(Predictions(outputs), scoring="accuracy", guess=0.5)
 
 
 def law(probabilities):
@@ -44,7 +44,7 @@ def all_kinds(rows, repetitions):
 def missed(probabilities, ends):
     """Return the exact probability that the interval of the count misses the expected share."""
     masses, mean = law(probabilities), np.mean(probabilities)
-    return sum(m for m, (low, high) in zip(masses, ends, strict=True) if not low <= mean <= high)
+    return sum(mass for mass, interval in zip(masses, ends, strict=True) if is_missed(interval, mean))
 
 
 @pytest.mark.thorough
@@ -52,7 +52,7 @@ def missed(probabilities, ends):
 @pytest.mark.parametrize("purpose", ["check", "certify"])
 def test_whatever_the_labels_laws_are_the_interval_misses_no_oftener_than_it_says(purpose, tmp_path):
     """Given X, labels have unequal laws; of each count, the interval is what a `Holdout` said."""
-    answers = [told(count, purpose, tmp_path) for count in range(ROWS + 1)]
+    answers = [answer_about(count, purpose, tmp_path) for count in range(ROWS + 1)]
     (level,) = {math.exp(answer.certificate.ln_delta) for answer in answers}
     ends = [answer.interval for answer in answers]
     assert sum(answer.certificate.vacuous for answer in answers) <= 2
@@ -75,26 +75,23 @@ def test_drawn_anew_given_x_the_expected_accuracy_is_in_the_intervals():
         holdout = Holdout(X[:, None], y, class_mix="priced", ledger=":memory:", confidence_level=1.0 - beta)
         best, kept, missed_any = -1.0, None, False
         for _ in range(15):
-            said = (rng.permutation(np.sort(X)) + X > np.median(X)).astype(int)  # no function of one row
-            expected = np.mean(np.where(said == 1, chance, 1.0 - chance))
-            answer = holdout.certify(Predictions(said), scoring="accuracy", guess=0.5)
-            missed_any |= not answer.interval[0] <= expected <= answer.interval[1]
+            outputs = (rng.permutation(np.sort(X)) + X > np.median(X)).astype(int)  # no function of one row
+            expected = np.mean(np.where(outputs == 1, chance, 1.0 - chance))
+            answer = holdout.certify(Predictions(outputs), scoring="accuracy", guess=0.5)
+            missed_any |= is_missed(answer.interval, expected)
             if answer.value > best:
                 best, kept = answer.value, expected
         ours += missed_any
-        count = round(best * rows)
-        low, high = clopper_pearson(count, count, rows, math.log(beta))
-        naive += not low <= kept <= high
-    assert binom.sf(ours - 1, repetitions, beta) > 1e-6
-    assert binom.sf(naive - 1, repetitions, beta) < 1e-6
+        naive += is_missed(naive_interval(round(best * rows), rows, beta), kept)
+    assert not is_too_often(ours, repetitions, beta)
+    assert is_too_often(naive, repetitions, beta)
 
 
 def test_a_plain_board_climbs_on_coins():
     """The twin that fails: the same participants, told exact scores."""
     y = labels_of(1000, 0)
-    votes = participate(lambda said: float(np.mean(said == y)), 1000, 500, [0, 1])
-    right = int(np.sum(majority(votes, np.random.default_rng(0)) == y))
-    low, _ = clopper_pearson(right, right, 1000, math.log(0.05))
+    votes = participate(lambda outputs: float(np.mean(outputs == y)), 1000, 500, [0, 1])
+    low, _ = naive_interval(np.sum(majority(votes, np.random.default_rng(0)) == y), 1000)
     assert low > TRUTH
 
 

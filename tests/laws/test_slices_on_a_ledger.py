@@ -1,16 +1,14 @@
 """EffectiveRounds on a ledger: slices give guesses until the holdout denies one; the ledger counts them."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_ada import Holdout
-from tests.support.laws import is_too_often
+from tests.support.laws import is_missed, is_too_often, naive_interval
+from tests.support.processes import interpreter
 
 pytestmark = pytest.mark.thorough
 SLICES, SIZE, HELD, FEATURES, BETA = 3, 300, 1000, 200, 0.05
@@ -56,45 +54,36 @@ class OnLedger:
         return [*single, self.ask(Vote(favoured + (favoured == 0)), used)]
 
 
-def naive_interval(model, X, y):
-    """Return the interval of a slice as if nobody had looked at it before."""
-    right = int((model.predict(X) == y).sum())
-    interval = stats.binomtest(right, len(y)).proportion_ci(1.0 - BETA)
-    return interval.low, interval.high
-
-
 def test_every_interval_holds_while_slices_are_defeated_one_after_the_other():
     runs, missed, fooled = 8, 0, 0
     for seed in range(runs):
         asker = OnLedger(seed, ":memory:")
-        told = []
+        answers = []
         for number in range(SLICES):
             assert asker.defeated == number
-            told += asker.attack()
-        assert [answer.verdict for answer in told].count("differs") == asker.defeated == SLICES
-        missed += not all(answer.interval[0] <= 0.5 <= answer.interval[1] for answer in told)
-        first = np.sign([answer.value - 0.5 for answer in told[:FEATURES]]).astype(int)
+            answers += asker.attack()
+        assert [answer.verdict for answer in answers].count("differs") == asker.defeated == SLICES
+        missed += any(is_missed(answer.interval, 0.5) for answer in answers)
+        first = np.sign([answer.value - 0.5 for answer in answers[:FEATURES]]).astype(int)
         assert Vote(first).score(*asker.slices[0]) > 0.65
-        low, high = naive_interval(Vote(first), *asker.slices[0])
-        fooled += not low <= 0.5 <= high
+        X, y = asker.slices[0]  # by the slice alone, as if nobody had looked at it before
+        fooled += is_missed(naive_interval((Vote(first).predict(X) == y).sum(), len(y), BETA), 0.5)
     assert not is_too_often(missed, runs, BETA)
-    assert fooled > 0.9 * runs  # by the slice alone
+    assert fooled > 0.9 * runs
 
 
 def test_another_process_goes_on_with_the_slice_that_is_next(tmp_path):
     path = str(tmp_path / "rounds.db")
     here = OnLedger(0, path)
-    told = here.attack()
+    first = here.attack()
     code = f"""
-import json
-from tests.laws.test_slices_on_a_ledger import OnLedger
-there = OnLedger(0, {path!r})
-before = there.defeated
-told = there.attack()
-print(json.dumps([before, there.defeated, [answer.index for answer in told]]))
-"""
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    before, after, places = json.loads(ran.stdout)
+        import json
+        from tests.laws.test_slices_on_a_ledger import OnLedger
+        there = OnLedger(0, {path!r})
+        before, answers = there.defeated, there.attack()
+        print(json.dumps([before, there.defeated, [answer.index for answer in answers]]))
+    """
+    before, after, places = json.loads(interpreter(code).stdout)
     assert (before, after) == (1, 2) == (before, here.defeated)
-    assert min(places) > max(answer.index for answer in told)
+    assert min(places) > max(answer.index for answer in first)
     assert OnLedger(0, path).defeated == 2

@@ -7,14 +7,13 @@ import pytest
 
 from sklearn_ada.guarantees import bounded_weight_size, hoeffding, kish_size
 from sklearn_ada.metrics import Metric, Units
-from tests.support.laws import is_too_often
+from tests.support.laws import is_missed, is_too_often
 
 DELTA = 0.05
 
 
 def missed(value, size, truth):
-    low, high = hoeffding(value, value, size, math.log(DELTA))
-    return not low <= truth <= high
+    return is_missed(hoeffding(value, value, size, math.log(DELTA)), truth)
 
 
 @pytest.fixture
@@ -62,54 +61,28 @@ def test_at_its_own_weights_kishs_size_covers_and_the_number_of_records_does_not
     assert is_too_often(wrong, runs, DELTA)
 
 
-def test_groups_are_covered_and_rows_taken_for_independent_are_not(rng):
-    """Fair coins, five copies of each."""
-    patients, copies, runs = 100, 5, 2000
-    values = rng.integers(0, 2, (runs, patients)).mean(axis=1)
-    units = Units(patients * copies, None, np.repeat(np.arange(patients), copies))
-    size = units.size(np.full(patients * copies, 1 / (patients * copies)))
-    assert size == pytest.approx(patients)
-    rule = Metric("accuracy").rule_for(units)
-    grouped = naive = 0
-    for value in values:
-        low, high = rule.interval((value, value), size, math.log(DELTA))
-        grouped += not low <= 0.5 <= high
-        naive += missed(value, patients * copies, 0.5)
-    assert not is_too_often(grouped, runs, DELTA)
-    assert naive > 0.15 * runs
+UNEQUAL, ROWS = np.repeat([1, 2, 5, 20], 30), np.arange(600)
 
 
-def test_unequal_groups_are_covered_at_their_sizes(rng):
-    """Groups of 1 to 20 rows that are all right or all wrong."""
-    sizes = np.repeat([1, 2, 5, 20], 30)
-    group = np.repeat(np.arange(len(sizes)), sizes)
-    n, runs = len(group), 1500
-    units, y = Units(n, None, group), np.ones(n, dtype=int)
-    rule = Metric("accuracy").rule_for(units)
-    misses = naive = 0
-    for _ in range(runs):
-        outputs = rng.integers(0, 2, len(sizes))[group]
-        seen = rule.value(y, outputs, None)
-        low, high = rule.interval((seen.value, seen.value), seen.size, math.log(DELTA))
-        misses += not low <= 0.5 <= high
-        naive += missed(seen.value, n, 0.5)
-    assert not is_too_often(misses, runs, DELTA)
-    assert is_too_often(naive, runs, DELTA)
-
-
-def test_class_means_are_covered_at_weights_and_groups(rng):
-    """A model that is right on whole groups, of both classes; the heavy class is the rare one."""
-    n, runs = 600, 1500
-    y = (np.arange(n) % 4 == 0).astype(int)
-    weight, group = np.where(np.arange(n) % 3 == 0, 5.0, 1.0), np.arange(n) // 6
-    units = Units(n, weight, group)
-    rule = Metric("balanced_accuracy").rule_for(units)
+@pytest.mark.parametrize(
+    ("metric", "y", "weight", "group", "size"),
+    [
+        ("accuracy", np.ones(500, dtype=int), None, np.repeat(np.arange(100), 5), 100),
+        ("accuracy", np.ones(840, dtype=int), None, np.repeat(np.arange(120), UNEQUAL), 840**2 / 12_900),
+        ("balanced_accuracy", ROWS % 4 == 0, 1.0 + 4.0 * (ROWS % 3 == 0), ROWS // 6, None),
+    ],
+    ids=["equal", "unequal", "balanced"],
+)  # fmt: skip
+def test_groups_are_covered_and_rows_taken_for_independent_are_not(rng, metric, y, weight, group, size):
+    """A model is right on whole groups, or wrong."""
+    n, runs, y = len(y), 1500, y.astype(int)
+    rule = Metric(metric).rule_for(Units(n, weight, group))
     misses = naive = 0
     for _ in range(runs):
         right = rng.integers(0, 2, group.max() + 1)[group]
         seen = rule.value(y, np.where(right, y, 1 - y), None)
-        low, high = rule.interval((seen.value, seen.value), seen.size, math.log(DELTA))
-        misses += not low <= 0.5 <= high
+        assert size is None or seen.size == pytest.approx(size)
+        misses += is_missed(rule.interval((seen.value, seen.value), seen.size, math.log(DELTA)), 0.5)
         naive += missed(seen.value, n, 0.5)
     assert not is_too_often(misses, runs, DELTA)
-    assert is_too_often(naive, runs, DELTA)
+    assert naive > 0.15 * runs

@@ -17,8 +17,8 @@ def test_refusal_charges_nothing():
     with pytest.raises(BudgetExhaustedError, match=r"exceeds what is left of the budget: 0\.25"):
         zcdp_filter.charge(0.2501)
     assert (zcdp_filter.spent, zcdp_filter.remaining) == (0.75, 0.25)
-    zcdp_filter.charge(0.25)
-    zcdp_filter.charge(0.0)
+    for cost in (0.25, 0.0):
+        zcdp_filter.charge(cost)
     assert zcdp_filter.remaining == 0
     with pytest.raises(BudgetExhaustedError):
         zcdp_filter.charge(2.3e-16)
@@ -68,19 +68,18 @@ def adaptive_laws(choose, budget):
     """Laws, for x = 1 and x' = 0, of all transcripts of an analyst who sees the answers before choosing."""
     laws = []
 
-    def run(transcript, p, q, zcdp_filter_costs):
+    def run(transcript, p, q, costs):
         zcdp_filter = ZCDPFilter(budget)
-        for cost in zcdp_filter_costs:
+        for cost in costs:
             zcdp_filter.charge(cost)
         epsilon = choose(transcript, zcdp_filter)
         if epsilon is None or len(transcript) == 9:
             laws.append((p, q))
             return
-        zcdp_filter.charge(pure_dp_zcdp(epsilon))
-        truth = 1 / (1 + math.exp(-epsilon))
+        cost, truth = pure_dp_zcdp(epsilon), 1 / (1 + math.exp(-epsilon))
+        zcdp_filter.charge(cost)
         for answer, of_one, of_zero in ((1, truth, 1 - truth), (0, 1 - truth, truth)):
-            costs = [*zcdp_filter_costs, pure_dp_zcdp(epsilon)]
-            run((*transcript, answer), p * of_one, q * of_zero, costs)
+            run((*transcript, answer), p * of_one, q * of_zero, [*costs, cost])
 
     run((), 1.0, 1.0, [])
     return np.array(laws).T
@@ -108,42 +107,35 @@ def test_the_sum_of_adaptively_chosen_prices_is_a_valid_filter():
                 assert divergence > 0.5 * budget  # the check has power: half the budget would not do
 
 
-def crossing_rate(bound, *, n_runs, n_steps, rho):
-    """How often the summed privacy loss of Gaussian answers ever exceeds ``bound(step)``."""
-    rng = np.random.default_rng(0)
-    losses = rho + math.sqrt(2 * rho) * rng.standard_normal((n_runs, n_steps))
-    total = np.cumsum(losses, axis=1)
-    return np.mean(np.any(total > np.array([bound(step) for step in range(1, n_steps + 1)]), axis=1))
+def reading(spent, delta, scale):
+    """Return the epsilon of an odometer that was charged so much."""
+    meter = ZCDPOdometer(delta, scale=scale)
+    meter.charge(spent)
+    return meter.epsilon
 
 
 def test_odometer_holds_at_all_times_and_a_fixed_time_bound_does_not():
-    delta, rho, n_steps = 0.05, 0.01, 300
-
-    def odometer(step):
-        meter = ZCDPOdometer(delta, scale=0.05)
-        meter.charge(step * rho)
-        return meter.epsilon
-
-    def fixed_time(step):  # exact quantile of the loss at this step alone
-        return step * rho + 1.6448536 * math.sqrt(2 * rho * step)
-
-    assert crossing_rate(odometer, n_runs=4000, n_steps=n_steps, rho=rho) <= delta
-    assert crossing_rate(fixed_time, n_runs=4000, n_steps=n_steps, rho=rho) > 3 * delta
+    """How often the summed privacy loss of Gaussian answers ever exceeds a bound."""
+    delta, rho, steps = 0.05, 0.01, np.arange(1, 301)
+    losses = rho + math.sqrt(2 * rho) * np.random.default_rng(0).standard_normal((4000, 300))
+    total = np.cumsum(losses, axis=1)
+    odometer = [reading(step * rho, delta, scale=0.05) for step in steps]
+    fixed_time = steps * rho + 1.6448536 * np.sqrt(2 * rho * steps)  # the quantile at this step alone
+    assert np.mean(np.any(total > odometer, axis=1)) <= delta
+    assert np.mean(np.any(total > fixed_time, axis=1)) > 3 * delta
 
 
 @pytest.mark.parametrize("rho", [0.001, 0.1, 2.0])
 @pytest.mark.parametrize("scale", [0.01, 1.0])
 def test_odometer_is_the_boundary_of_a_mixture_of_supermartingales(rho, scale):
     delta = 1e-4
-    meter = ZCDPOdometer(delta, scale=scale)
-    meter.charge(rho)
+    over = reading(rho, delta, scale) - rho
 
     def integrand(tilt):
         prior = 2 * norm.pdf(tilt, scale=math.sqrt(1 / (2 * scale)))
-        return prior * math.exp(tilt * (meter.epsilon - rho) - tilt**2 * rho)
+        return prior * math.exp(tilt * over - tilt**2 * rho)
 
-    peak = (meter.epsilon - rho) / (2 * (rho + scale))
-    width = math.sqrt(1 / (2 * (rho + scale)))
+    peak, width = over / (2 * (rho + scale)), math.sqrt(1 / (2 * (rho + scale)))
     wealth = quad(integrand, max(0.0, peak - 12 * width), peak + 12 * width, points=[peak], limit=200)[0]
     assert 1 / delta <= wealth <= 2.0001 / delta  # the closed form gives away at most a factor 2
 
@@ -160,12 +152,6 @@ def test_odometer_grows_with_every_cost():
 
 def test_odometer_is_tightest_where_its_scale_says():
     delta, rho = 1e-6, 0.5
-
-    def reading(scale):
-        meter = ZCDPOdometer(delta, scale=scale)
-        meter.charge(rho)
-        return meter.epsilon
-
-    recommended = reading(rho / (2 * math.log(1 / delta)))
-    assert recommended <= 1.01 * min(reading(scale) for scale in np.geomspace(1e-4, 10, 200))
-    assert reading(1e-4) > 1.05 * recommended
+    recommended = reading(rho, delta, rho / (2 * math.log(1 / delta)))
+    assert recommended <= 1.01 * min(reading(rho, delta, scale) for scale in np.geomspace(1e-4, 10, 200))
+    assert reading(rho, delta, 1e-4) > 1.05 * recommended

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ada.accounting import (
-    PrivacyLossDistribution,
-    finite_privacy_loss,
-    leaky_randomized_response_loss,
-    randomized_response_loss,
-)
+from sklearn_ada import accounting
 
 
 def leaky_randomized_response(epsilon, delta):
@@ -30,11 +25,11 @@ def worst_event(p, q, epsilon):
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.2])
 def test_leaky_randomized_response_is_the_pair_of_the_lecture(epsilon, delta):
-    loss = leaky_randomized_response_loss(epsilon, delta)
+    loss = accounting.leaky_randomized_response_loss(epsilon, delta)
     p, q = leaky_randomized_response(epsilon, delta)
     for at in (0.0, 0.05, 0.1, 0.5, 1.0, 2.0):
         assert loss.delta(at) == pytest.approx(worst_event(p, q, at), abs=1e-15)
-        assert loss.delta(at) == pytest.approx(finite_privacy_loss(p, q).delta(at), abs=1e-15)
+        assert loss.delta(at) == pytest.approx(accounting.finite_privacy_loss(p, q).delta(at), abs=1e-15)
     assert loss.delta(epsilon) == pytest.approx(delta, abs=1e-15)
     assert loss.infinite_mass == delta
     assert loss.mean == (math.inf if delta else pytest.approx(epsilon * (p[0] - p[1])))
@@ -44,7 +39,7 @@ def test_leaky_randomized_response_is_the_pair_of_the_lecture(epsilon, delta):
 def test_convolution_is_the_law_of_the_product(epsilon, delta):
     p, q = leaky_randomized_response(epsilon, delta)
     p2, q2 = np.multiply.outer(p, p).ravel(), np.multiply.outer(q, q).ravel()
-    composed = leaky_randomized_response_loss(epsilon, delta).self_compose(2)
+    composed = accounting.leaky_randomized_response_loss(epsilon, delta).self_compose(2)
     for at in (0.0, 0.2, 0.3, 0.6, 1.0, 3.9):
         assert composed.delta(at) == pytest.approx(worst_event(p2, q2, at), rel=1e-10, abs=1e-15)
     assert composed.infinite_mass == pytest.approx(1 - (1 - delta) ** 2)
@@ -52,7 +47,7 @@ def test_convolution_is_the_law_of_the_product(epsilon, delta):
 
 @pytest.mark.parametrize("k", [1, 2, 3, 10, 37, 1000])
 def test_self_composition_is_binomial(k):
-    loss = randomized_response_loss(0.1).self_compose(k)
+    loss = accounting.randomized_response_loss(0.1).self_compose(k)
     assert loss.losses.size == k + 1
     truth = 1 / (1 + math.exp(-0.1))
     expected = [math.comb(k, j) * truth**j * (1 - truth) ** (k - j) for j in range(min(k, 60) + 1)]
@@ -62,15 +57,15 @@ def test_self_composition_is_binomial(k):
 
 
 def test_different_mechanisms_compose_in_any_order():
-    a, b = randomized_response_loss(0.3), leaky_randomized_response_loss(1.1, 0.01)
+    a, b = accounting.randomized_response_loss(0.3), accounting.leaky_randomized_response_loss(1.1, 0.01)
     for at in (0.0, 0.5, 1.0, 1.4):
         assert a.compose(b).delta(at) == pytest.approx(b.compose(a).delta(at), rel=1e-12, abs=0)
     assert a.compose(b).compose(a).losses.size == 6  # 0.3 - 0.3 and -0.3 + 0.3 coincide
 
 
 def test_losses_equal_up_to_rounding_become_the_largest_of_them():
-    a = PrivacyLossDistribution([-0.1, 0.1, 0.3], [0.5, 0.3, 0.2])
-    composed = a.compose(randomized_response_loss(0.2))
+    a = accounting.PrivacyLossDistribution([-0.1, 0.1, 0.3], [0.5, 0.3, 0.2])
+    composed = a.compose(accounting.randomized_response_loss(0.2))
     assert 0.3 - 0.2 < -0.1 + 0.2 == 0.1
     assert composed.losses.size == 5
     assert composed.losses[2] == 0.1
@@ -83,7 +78,7 @@ LAWS = st.lists(st.tuples(st.floats(0.01, 1.0), st.floats(0.01, 1.0)), min_size=
 @given(LAWS, st.floats(0.0, 2.0))
 def test_delta_is_the_worst_event_and_at_most_the_tail(weights, epsilon):
     p, q = (np.array(column) / sum(column) for column in zip(*weights, strict=True))
-    loss = finite_privacy_loss(p, q)
+    loss = accounting.finite_privacy_loss(p, q)
     assert loss.delta(epsilon) == pytest.approx(worst_event(p, q, epsilon), abs=1e-13)
     assert loss.delta(epsilon) <= loss.tail(epsilon)
     assert loss.mean >= -1e-15
@@ -92,15 +87,15 @@ def test_delta_is_the_worst_event_and_at_most_the_tail(weights, epsilon):
 
 
 def test_impossible_outputs():
-    loss = finite_privacy_loss([0.5, 0.5, 0.0], [0.0, 0.5, 0.5])
+    loss = accounting.finite_privacy_loss([0.5, 0.5, 0.0], [0.0, 0.5, 0.5])
     assert (loss.infinite_mass, loss.delta(5.0), loss.tail(5.0), loss.mean) == (0.5, 0.5, 0.5, math.inf)
     assert loss.epsilon(0.5) == 0
     with pytest.raises(ValueError, match=r"'delta' parameter .* must be at least infinite_mass"):
         loss.epsilon(0.4)
-    disjoint = finite_privacy_loss([1.0, 0.0], [0.0, 1.0])
+    disjoint = accounting.finite_privacy_loss([1.0, 0.0], [0.0, 1.0])
     assert (disjoint.delta(9.0), disjoint.self_compose(5).infinite_mass) == (1.0, 1.0)
 
 
 def test_losses_are_read_only():
     with pytest.raises(ValueError, match="read-only"):
-        randomized_response_loss(1.0).losses[0] = 0.0
+        accounting.randomized_response_loss(1.0).losses[0] = 0.0

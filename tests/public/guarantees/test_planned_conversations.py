@@ -35,22 +35,15 @@ def vote(right, signs, rng):
 def test_a_boosting_attack_on_the_ladder():
     """Blum and Hardt's own: submit random classifiers, then vote with those that the answers favour."""
     n, k = 1_000, 200
-    bound = blum_hardt_2015(n, k, LN_BETA)
-    rng = np.random.default_rng(0)
+    bound, rng = blum_hardt_2015(n, k, LN_BETA), np.random.default_rng(0)
     ladder_errors, naive_errors = np.empty(RUNS), np.empty(RUNS)
     for run in range(RUNS):
         right = coins(n, k, rng)
-        losses = 1.0 - right.mean(axis=0)
-        ladder = Ladder(bound.step)
-        improved, last = [], 1.0
-        for loss in losses:
-            answer = ladder.ask(float(loss)).answer
-            improved.append(1 if answer < last else -1)
-            last = answer
-        ladder.ask(float(1.0 - vote(right, np.array(improved), rng)))
+        losses, ladder = 1.0 - right.mean(axis=0), Ladder(bound.step)
+        answers = [1.0, *(ladder.ask(float(loss)).answer for loss in losses)]
+        ladder.ask(float(1.0 - vote(right, np.where(np.diff(answers) < 0, 1, -1), rng)))
         ladder_errors[run] = abs(ladder.best * bound.step - 0.5)
-        naive = vote(right, np.where(losses < 0.5, 1, -1), rng)
-        naive_errors[run] = abs(naive - 0.5)
+        naive_errors[run] = abs(vote(right, np.where(losses < 0.5, 1, -1), rng) - 0.5)
     assert not is_too_often((ladder_errors > bound.half_width).sum(), RUNS, BETA)
     assert is_too_often((naive_errors > nonadaptive_half_width(n, k, LN_BETA)).sum(), RUNS, BETA)
 
@@ -74,21 +67,19 @@ def test_verdicts_that_choose_the_next_question():
 def test_an_adaptive_analyst_against_thresholdout():
     """All guesses but the last are right; the last question is an overfitted vote."""
     n, k, hits, threshold = 3_000, 60, 3, 0.02
-    bound = thresholdout_direct(n, k, hits, LN_BETA, threshold=threshold)
+    bound, rng = thresholdout_direct(n, k, hits, LN_BETA, threshold=threshold), np.random.default_rng(2)
     assert not bound.vacuous
-    rng = np.random.default_rng(2)
     errors, naive_errors = np.empty(RUNS), np.empty(RUNS)
     for run in range(RUNS):
         mechanism = Thresholdout(threshold, bound.noise_scale, hits, 1.0 / n)
+
+        def answer_to(value, mechanism=mechanism):
+            return 0.5 if mechanism.exhausted else mechanism.ask(0.5, float(value), rng).answer.value
+
         right = coins(n, k, rng)
-        answers = np.full(k - 1, 0.5)
-        for j, value in enumerate(right.mean(axis=0)):
-            if not mechanism.exhausted:
-                answers[j] = mechanism.ask(0.5, float(value), rng).answer.value
-        value, last = vote(right, np.sign(answers - 0.5), rng), 0.5
-        if not mechanism.exhausted:
-            last = mechanism.ask(0.5, float(value), rng).answer.value
-        errors[run] = max(np.abs(answers - 0.5).max(), abs(last - 0.5))
+        answers = np.array([answer_to(value) for value in right.mean(axis=0)])
+        last = answer_to(vote(right, np.sign(answers - 0.5), rng))
+        errors[run] = np.abs([*(answers - 0.5), last - 0.5]).max()
         naive_errors[run] = vote(right, np.where(right.mean(axis=0) > 0.5, 1, -1), rng) - 0.5
     assert not is_too_often((errors > bound.half_width).sum(), RUNS, BETA)
     assert is_too_often((naive_errors > nonadaptive_half_width(n, k, LN_BETA)).sum(), RUNS, BETA)

@@ -39,20 +39,12 @@ def play(rows):
         terms = {"ln_beta": LN_SEALED, "weight": weight, "nats": nats}
         asked[int(row["j"])] = count, terms
         cell = cells.counts(z)
-        told = {"ln_beta": LN_TRANSCRIPT, "nats": nats + price, "identical_rows": True}
-        transcript, sealed = transcript_interval(*cell, N, **told), question_interval(*cell, N, **terms)
+        charged = {"ln_beta": LN_TRANSCRIPT, "nats": nats + price, "identical_rows": True}
+        transcript, sealed = transcript_interval(*cell, N, **charged), question_interval(*cell, N, **terms)
         interim = intersection(sealed, [transcript])
         unsealed = question_interval(count, count, N, **terms)
-        found = {
-            "width_counts": cells.width,
-            "z": z,
-            "cell_low": cell[0],
-            "cell_high": cell[1],
-            "price": price,
-            "L_before": nats,
-            "L_including": nats + price,
-            "pi": weight,
-        }
+        found = {"width_counts": cells.width, "z": z, "cell_low": cell[0], "cell_high": cell[1]}
+        found |= {"price": price, "L_before": nats, "L_including": nats + price, "pi": weight}
         nats += price
         kept, terms = asked[int(row["kept_if_closed_now"])]
         whole, _ = purse.final(1.0)
@@ -60,13 +52,8 @@ def play(rows):
         final = question_interval(kept, kept, N, ln_beta=LN_SEALED, weight=whole, nats=nats)
         levels = ln_delta(**terms), ln_delta(LN_SEALED, whole, nats)
         found["ln_delta_final"] = max(levels)
-        pairs = {
-            "transcript": transcript,
-            "section2": sealed,
-            "interim": interim,
-            "unsealed": unsealed,
-            "final": intersection(final, [own]),
-        }
+        pairs = {"transcript": transcript, "section2": sealed, "interim": interim, "unsealed": unsealed}
+        pairs["final"] = intersection(final, [own])
         for name, (low, high) in pairs.items():
             found |= {f"{name}_lower": low, f"{name}_upper": high}
         yield found

@@ -81,11 +81,9 @@ def test_events_name_the_verification_and_the_slice():
 
 
 def test_a_slice_that_fails_costs_nothing():
-    rng = np.random.default_rng(0)
-    state = rng.bit_generator.state
-    rounds = EffectiveRounds(2, rho=0.25, alpha=0.2, epsilon=1.0)
-    slices = [[0.5] * 3, [np.nan] * 3]
+    rng, rounds = np.random.default_rng(0), EffectiveRounds(2, rho=0.25, alpha=0.2, epsilon=1.0)
+    before = rng.bit_generator.state
     with pytest.raises(ValueError, match="must be free of NaN"):
-        rounds.ask(lambda i: slices[i], [0.5] * 9, Rounding(GRID), rng)
-    assert rng.bit_generator.state == state
+        rounds.ask(lambda i: [[0.5] * 3, [np.nan] * 3][i], [0.5] * 9, Rounding(GRID), rng)
+    assert rng.bit_generator.state == before
     assert rounds == EffectiveRounds(2, rho=0.25, alpha=0.2, epsilon=1.0)

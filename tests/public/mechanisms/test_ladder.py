@@ -1,4 +1,5 @@
 import math
+import statistics
 from itertools import product
 
 import numpy as np
@@ -18,11 +19,13 @@ def ladder_by_hand(losses, step):
     return answers
 
 
-@pytest.mark.parametrize("step", [0.1, 0.03, 0.5])
-def test_ladder_agrees_with_the_paper(step):
+@pytest.mark.parametrize("step", [0.1, 0.03, 0.5, 0.3, 0.037])
+def test_ladder_agrees_with_the_paper_and_is_within_a_step_of_the_least_loss(step):
     losses = np.random.default_rng(0).uniform(size=500) * np.linspace(1, 0, 500)
     ladder = Ladder(step)
-    assert [ladder.ask(loss).answer for loss in losses] == pytest.approx(ladder_by_hand(losses, step))
+    answers = [ladder.ask(loss).answer for loss in losses]
+    assert answers == pytest.approx(ladder_by_hand(losses, step))
+    assert np.abs(answers - np.minimum.accumulate(losses)).max() <= step * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("step", [1.0, 0.5, 0.4, 0.3, 0.15])
@@ -47,17 +50,13 @@ def test_ladder_symbols_count_steps():
 
 
 def parameter_free_by_hand(questions):
-    best, best_losses, answers = None, None, []
+    best, best_losses, answers = math.inf, None, []
     for losses in questions:
-        n, mean = len(losses), sum(losses) / len(losses)
-        if best_losses is None:
-            improves = True
-        else:
+        n, mean, error = len(losses), sum(losses) / len(losses), 0.0
+        if best_losses is not None:
             difference = [a - b for a, b in zip(losses, best_losses, strict=True)]
-            centre = sum(difference) / n
-            deviation = math.sqrt(sum((d - centre) ** 2 for d in difference) / (n - 1))
-            improves = mean < best - deviation / math.sqrt(n)
-        if improves:
+            error = statistics.stdev(difference) / math.sqrt(n)
+        if mean < best - error:
             best, best_losses = math.floor(mean * n + 0.5) / n, losses
         answers.append(best)
     return answers
@@ -73,13 +72,11 @@ def test_parameter_free_ladder_agrees_with_the_paper():
     assert not ladder.exhausted
 
 
-def test_the_standard_error_divides_by_n_minus_1():
-    # The difference to the best is -1 on one record of two: mean -1/2, standard error 1/2.
+@pytest.mark.parametrize(("losses", "answer"), [([0.0, 1.0], 1.0), ([0.0, 0.0, 0.0, 1.0], 0.25)])
+def test_the_standard_error_divides_by_n_minus_1(losses, answer):
+    """The difference to the best is -1 on one record of two, error 1/2, or on three of four, error 1/4."""
     ladder = ParameterFreeLadder()
-    assert [ladder.ask(losses).answer for losses in ([1.0, 1.0], [0.0, 1.0])] == [1.0, 1.0]
-    # On three of four: mean -3/4, standard error 1/4.
-    ladder = ParameterFreeLadder()
-    assert [ladder.ask(losses).answer for losses in ([1.0] * 4, [0.0] * 3 + [1.0])] == [1.0, 0.25]
+    assert [ladder.ask(each).answer for each in ([1.0] * len(losses), losses)] == [1.0, answer]
 
 
 def test_parameter_free_symbols_count_records():

@@ -81,9 +81,8 @@ def test_answers_2000_marginals_within_the_stated_error():
 def test_sample_size_by_hand():
     # L = floor(2 ln 16 / .25) = 22; 4/(.5 * 2) (2 ln(3 * 23/.1) + 4 ln(3 * 10/.1))
     by_hand = math.ceil(4 * (2 * math.log(690) + 4 * math.log(300)))
-    assert (
-        multiplicative_weights_sample_size(10, universe_size=16, alpha=0.5, epsilon=2.0, beta=0.1) == by_hand
-    )
+    settings = {"universe_size": 16, "alpha": 0.5, "epsilon": 2.0, "beta": 0.1}
+    assert multiplicative_weights_sample_size(10, **settings) == by_hand
 
 
 def test_events_are_the_run_and_the_correction():

@@ -13,15 +13,10 @@ from tests.support.laws import chi_square, fits_only_as_it_is, is_too_often
 
 def transcript_law(values, epsilon, max_hits, redraw):
     """P of every transcript, as a dict, by integrating over the threshold noise of each run."""
-    scale = 4.0 * (1 if redraw else max_hits) / epsilon
-    law = {}
+    scale, law = 4.0 * (1 if redraw else max_hits) / epsilon, {}
     for answers in product((False, True), repeat=len(values)):
-        hits = np.flatnonzero(answers)
-        if len(hits) > max_hits or (len(hits) == max_hits and hits[-1] < len(values) - 1):
-            # The mechanism stops at its last hit: keep only the transcripts that end there.
-            if len(hits) > max_hits or any(answers[hits[max_hits - 1] + 1 :]):
-                continue
-            answers = answers[: hits[max_hits - 1] + 1]
+        if sum(answers) >= max_hits:  # the mechanism stops at its last hit
+            answers = answers[: np.flatnonzero(answers)[max_hits - 1] + 1]
         asked = list(zip(values, answers, strict=False))
         runs = _runs(asked) if redraw else [asked]
         law[answers] = math.prod(_run_probability(run, epsilon, scale) for run in runs)
@@ -29,13 +24,9 @@ def transcript_law(values, epsilon, max_hits, redraw):
 
 
 def _runs(asked):
-    runs, run = [], []
-    for value, above in asked:
-        run.append((value, above))
-        if above:
-            runs.append(run)
-            run = []
-    return [*runs, run] if run else runs
+    """Cut a conversation after each hit."""
+    cuts = [0, *(i + 1 for i, (_, above) in enumerate(asked) if above), len(asked)]
+    return [asked[a:b] for a, b in pairwise(cuts) if a < b]
 
 
 def _run_probability(run, epsilon, scale):
@@ -126,27 +117,21 @@ def test_error_bound_holds_with_its_probability(max_hits, redraw):
     k, beta, runs, rng = 20, 0.2, 2000, np.random.default_rng(0)
     bound = sparse_vector_error(1.0, n_questions=k, beta=beta, max_hits=max_hits, redraw=redraw)
 
-    def too_often(distance):
-        missed = 0
-        for _ in range(runs):
-            vector = SparseVector(1.0, max_hits=max_hits, redraw=redraw)
-            values = rng.choice([-distance, distance], p=[0.9, 0.1], size=k)
-            for value in values:
-                if vector.exhausted:
-                    break
-                if (vector.ask(value, 0.0, rng).answer == "above") != (value > 0):
-                    missed += 1
-                    break
-        return is_too_often(missed, runs, beta)
+    def is_wrong(distance):
+        vector = SparseVector(1.0, max_hits=max_hits, redraw=redraw)
+        values = rng.choice([-distance, distance], p=[0.9, 0.1], size=k)
+        answers = transcript(vector, values, rng)
+        return answers != tuple(values[: len(answers)] > 0)
 
-    assert not too_often(bound)
-    assert too_often(0.4 * bound)
+    assert not is_too_often(sum(is_wrong(bound) for _ in range(runs)), runs, beta)
+    assert is_too_often(sum(is_wrong(0.4 * bound) for _ in range(runs)), runs, beta)
 
 
-def test_error_bound_by_hand():
-    # (1/0.5) (2 ln(2*3/0.1) + 4 ln(2*10/0.1)) and (1/0.5) (2 ln(2/0.1) + 12 ln(2*10/0.1))
-    redrawn = sparse_vector_error(0.5, n_questions=10, beta=0.1, max_hits=3, redraw=True)
-    assert redrawn == pytest.approx(4 * math.log(60) + 8 * math.log(200))
-    assert sparse_vector_error(0.5, n_questions=10, beta=0.1, max_hits=3) == pytest.approx(
-        4 * math.log(20) + 24 * math.log(200)
-    )
+@pytest.mark.parametrize(
+    ("redraw", "by_hand"),
+    [(True, 4 * math.log(60) + 8 * math.log(200)), (False, 4 * math.log(20) + 24 * math.log(200))],
+)
+def test_error_bound_by_hand(redraw, by_hand):
+    """(1/0.5) (2 ln(2*3/0.1) + 4 ln(2*10/0.1)) and (1/0.5) (2 ln(2/0.1) + 12 ln(2*10/0.1))."""
+    found = sparse_vector_error(0.5, n_questions=10, beta=0.1, max_hits=3, redraw=redraw)
+    assert found == pytest.approx(by_hand)

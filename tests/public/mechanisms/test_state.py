@@ -3,70 +3,55 @@ import json
 import numpy as np
 import pytest
 
-from sklearn_ada.mechanisms import (
-    EffectiveRounds,
-    Ladder,
-    ParameterFreeLadder,
-    PrivateMultiplicativeWeights,
-    Rounding,
-    SampleSplitting,
-    SparseVector,
-    Thresholdout,
-    UniformGrid,
-    Verification,
-)
+from sklearn_ada import mechanisms
 
-ROUNDING = Rounding(UniformGrid(0.0, 1.0, 101), guess=0.5)
+ROUNDING = mechanisms.Rounding(mechanisms.UniformGrid(0.0, 1.0, 101), guess=0.5)
 SAMPLE = np.linspace(0.0, 1.0, 200)
 
-# A mechanism, and a question of it for a number in [0, 1].
+# A mechanism, and what is asked of it for a number in [0, 1].
 CASES = {
-    "sparse_vector": (
-        lambda: SparseVector(2.0, 0.05, max_hits=4),
-        lambda mechanism, x, rng: mechanism.ask(x, 0.9, rng),
-    ),
+    "sparse_vector": (lambda: mechanisms.SparseVector(2.0, 0.05, max_hits=4), lambda x: (x, 0.9)),
     "sparse_vector_redrawn": (
-        lambda: SparseVector(2.0, 0.05, max_hits=4, redraw=True),
-        lambda mechanism, x, rng: mechanism.ask(x, 0.9, rng),
+        lambda: mechanisms.SparseVector(2.0, 0.05, max_hits=4, redraw=True),
+        lambda x: (x, 0.9),
     ),
     "thresholdout": (
-        lambda: Thresholdout(0.4, 0.02, max_hits=4, sensitivity=0.01),
-        lambda mechanism, x, rng: mechanism.ask(x, 0.5, rng),
+        lambda: mechanisms.Thresholdout(0.4, 0.02, max_hits=4, sensitivity=0.01),
+        lambda x: (x, 0.5),
     ),
-    "verification": (
-        lambda: Verification(0.2, 0.1, 1.0, max_failures=4),
-        lambda mechanism, x, rng: mechanism.ask(SAMPLE, x, rng),
-    ),
+    "verification": (lambda: mechanisms.Verification(0.2, 0.1, 1.0, max_failures=4), lambda x: (SAMPLE, x)),
     "effective_rounds": (
-        lambda: EffectiveRounds(4, 0.2, 0.1, 1.0),
-        lambda mechanism, x, rng: mechanism.ask(lambda i: [x], SAMPLE, ROUNDING, rng),
+        lambda: mechanisms.EffectiveRounds(4, 0.2, 0.1, 1.0),
+        lambda x: (lambda i: [x], SAMPLE, ROUNDING),
     ),
     "multiplicative_weights": (
-        lambda: PrivateMultiplicativeWeights(3, 100, 0.3, 1.0),
-        lambda mechanism, x, rng: mechanism.ask([x, 1.0 - x, 0.0], 0.7 * x, rng),
+        lambda: mechanisms.PrivateMultiplicativeWeights(3, 100, 0.3, 1.0),
+        lambda x: ([x, 1.0 - x, 0.0], 0.7 * x),
     ),
-    "ladder": (lambda: Ladder(0.1), lambda mechanism, x, rng: mechanism.ask(x)),
-    "parameter_free_ladder": (ParameterFreeLadder, lambda mechanism, x, rng: mechanism.ask(SAMPLE * x)),
-    "sample_splitting": (
-        lambda: SampleSplitting(30),
-        lambda mechanism, x, rng: mechanism.ask(lambda i: x, ROUNDING),
-    ),
+    "ladder": (lambda: mechanisms.Ladder(0.1), lambda x: (x,)),
+    "parameter_free_ladder": (mechanisms.ParameterFreeLadder, lambda x: (SAMPLE * x,)),
+    "sample_splitting": (lambda: mechanisms.SampleSplitting(30), lambda x: (lambda i: x, ROUNDING)),
 }
+
+
+def made(name):
+    """Return a new mechanism, and how it is asked for a number."""
+    make, question = CASES[name]
+    draws = name not in ("ladder", "parameter_free_ladder", "sample_splitting")
+    return make(), lambda mechanism, x, rng: mechanism.ask(*question(x), *([rng] if draws else []))
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("stop", [0, 1, 5, 20])
 def test_a_restored_mechanism_goes_on_as_if_nothing_had_happened(name, stop):
-    make, ask = CASES[name]
     numbers = np.random.default_rng(0).uniform(0.0, 1.0, size=30)
     numbers[:20] *= np.linspace(1.0, 0.5, 20)
 
     def converse(restore):
-        mechanism, rng, releases = make(), np.random.default_rng(1), []
+        (mechanism, ask), rng, releases = made(name), np.random.default_rng(1), []
         for i, x in enumerate(numbers):
             if restore and i == stop:
-                state = json.loads(json.dumps(mechanism.state()))
-                mechanism = type(mechanism).from_state(state)
+                mechanism = type(mechanism).from_state(json.loads(json.dumps(mechanism.state())))
             if mechanism.exhausted:
                 break
             releases.append(ask(mechanism, float(x), rng))
@@ -77,7 +62,7 @@ def test_a_restored_mechanism_goes_on_as_if_nothing_had_happened(name, stop):
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_foreign_state_is_refused(name):
-    mechanism = CASES[name][0]()
+    mechanism, _ = made(name)
     state = mechanism.state()
     for bad in ({}, {**state, "extra": 1}, dict(list(state.items())[1:]), None, [1]):
         with pytest.raises(ValueError, match="'state' parameter"):
@@ -104,15 +89,14 @@ def test_a_foreign_state_is_refused(name):
     ],
 )
 def test_an_impossible_memory_is_refused(name, change):
-    mechanism = CASES[name][0]()
+    mechanism, _ = made(name)
     with pytest.raises(ValueError, match=r"^The '.*' parameter of \w+ must be"):
         type(mechanism).from_state({**mechanism.state(), **change})
 
 
 @pytest.mark.parametrize("name", ["sparse_vector", "thresholdout", "verification", "multiplicative_weights"])
 def test_the_noise_is_not_in_the_repr(name):
-    make, ask = CASES[name]
-    mechanism = make()
+    mechanism, ask = made(name)
     ask(mechanism, 0.5, np.random.default_rng(0))
     assert mechanism.threshold_noise is not None
     assert "noise" not in repr(mechanism)

@@ -10,11 +10,16 @@ from tests.support.laws import FALSE_ALARM, fits_only_as_it_is, laplace_sum_exce
 N = 40_000
 
 
+def outcomes(ask):
+    """Return how many of many answers agree, and the corrected values."""
+    answers = [ask() for _ in range(N)]
+    corrections = [answer.value for answer in answers if answer.verdict == "differs"]
+    return N - len(corrections), corrections
+
+
 def test_laplace_agrees_with_its_law():
     rng, scale = np.random.default_rng(0), 0.02
-    answers = [Thresholdout(0.04, scale, 1, 1e-4).ask(0.9, 0.8, rng).answer for _ in range(N)]
-    agreed = sum(a.verdict == "agrees" for a in answers)
-    corrections = [a.value for a in answers if a.verdict == "differs"]
+    agreed, corrections = outcomes(lambda: Thresholdout(0.04, scale, 1, 1e-4).ask(0.9, 0.8, rng).answer)
     chances = [laplace_sum_exceeds(0.1 - 0.04, factor * scale) for factor in (1.0, 0.9, 1.1)]
     as_it_is, *wrong = (stats.binomtest(agreed, N, chance).pvalue for chance in chances)
     assert as_it_is > FALSE_ALARM
@@ -25,13 +30,9 @@ def test_laplace_agrees_with_its_law():
 
 
 def test_gaussian_agrees_with_its_law():
-    rng, scale = np.random.default_rng(0), 0.05
-    answers = [
-        gaussian_thresholdout(0.9, 0.8, threshold=0.04, scale=scale, sensitivity=1e-4, rng=rng).answer
-        for _ in range(N)
-    ]
-    agreed = sum(a.verdict == "agrees" for a in answers)
-    corrections = [a.value for a in answers if a.verdict == "differs"]
+    scale = 0.05
+    settings = {"threshold": 0.04, "scale": scale, "sensitivity": 1e-4, "rng": np.random.default_rng(0)}
+    agreed, corrections = outcomes(lambda: gaussian_thresholdout(0.9, 0.8, **settings).answer)
     for p_value in (
         lambda factor: stats.binomtest(agreed, N, stats.norm.sf(0.06, 0, factor * scale)).pvalue,
         lambda factor: stats.kstest(corrections, stats.norm(0.8, factor * scale).cdf).pvalue,

@@ -17,7 +17,7 @@ from sklearn_ada.accounting import CountCode, PolyaUrn, unsealing_nats
 from sklearn_ada.guarantees import Purse
 from sklearn_ada.mechanisms import CountCells
 
-__all__ = ["Asked", "Said", "SmallTree", "worst_failure"]
+__all__ = ["Answered", "Asked", "SmallTree", "worst_failure"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Said:
+class Answered:
     """An answer about the question of this number: its cell, and L including its own price."""
 
     question: int
@@ -46,14 +46,14 @@ class Path:
     """What was asked and said so far."""
 
     asked: tuple[Asked, ...] = ()
-    said: tuple[Said, ...] = ()
+    answers: tuple[Answered, ...] = ()
     purse: Purse = field(default_factory=Purse)
     urn: tuple[int, ...] = ()
     nats: float = 0.0
 
     def cell(self, question):
         """Return what is known of a question's count by now."""
-        last = [s for s in self.said if s.question == question][-1]
+        last = [s for s in self.answers if s.question == question][-1]
         return last.low, last.high
 
 
@@ -96,8 +96,8 @@ class SmallTree:
         numbers = np.array([cells.index(int(c)) for c in counts])
         for z in np.unique(numbers):
             price = urn.price(int(z), code.ln_mass(*cells.ends(int(z))))
-            said = Said(len(path.asked), *cells.counts(int(z)), price, path.nats + price)
-            grown = Path(asked, (*path.said, said), purse, (*path.urn, int(z)), path.nats + price)
+            answer = Answered(len(path.asked), *cells.counts(int(z)), price, path.nats + price)
+            grown = Path(asked, (*path.answers, answer), purse, (*path.urn, int(z)), path.nats + price)
             yield grown, rows[numbers == z]
 
     def _unseal(self, path, rows, question):
@@ -106,8 +106,9 @@ class SmallTree:
         counts = self.counts(asked.values)[rows]
         for count in np.unique(counts):
             price = unsealing_nats(int(count), low, high, asked.code)
-            said = Said(question, int(count), int(count), price, path.nats + price)
-            yield replace(path, said=(*path.said, said), nats=path.nats + price), rows[counts == count]
+            answer = Answered(question, int(count), int(count), price, path.nats + price)
+            longer = replace(path, answers=(*path.answers, answer), nats=path.nats + price)
+            yield longer, rows[counts == count]
 
     def counts(self, values):
         """Return how many records of every data set have one of these values."""
@@ -136,9 +137,7 @@ class SmallTree:
             end = min(max(end * (1.0 - side * 1e-9), 0.0), 1.0)
             inside = list(values)
             outside = [v for v in range(self.n_values) if v not in values]
-            left = (
-                end * self.n
-            )  # expected records inside; every second law has them in as few strata as can be
+            left = end * self.n  # expected inside; every second law has them in as few strata as can be
             for s, size in enumerate(self.strata):
                 share = min(left / size, 1.0) if k % 2 else end
                 left = max(left - size * share, 0.0)
@@ -154,20 +153,17 @@ def worst_failure(tree, statements):
     ``statements(path, counts)`` gives triples (values, low, high) of what is said at the end of a path, where
     ``counts`` are the exact counts of its questions; it is called once for every distinct such counts.
     """
-    groups = []
+    groups, ends = [], []
     for path, rows in tree.leaves:
         exact = np.array([tree.counts(a.values)[rows] for a in path.asked]).T
         distinct, of = np.unique(exact, axis=0, return_inverse=True)
         for index, counts in enumerate(distinct):
-            found = list(statements(path, [int(c) for c in counts]))
-            groups.append((rows[of.reshape(-1) == index], found))
-    ends = [
-        (v, e, s) for _, found in groups for v, *both in found for e, s in zip(both, (1, -1), strict=True)
-    ]
-    ends = [(v, e, s) for v, e, s in ends if 0.0 < e < 1.0]
-    laws = tree.hard_laws(ends)
-    chances = tree.probabilities(laws)
-    failure = np.zeros(len(laws))
+            groups.append((rows[of.reshape(-1) == index], list(statements(path, [int(c) for c in counts]))))
+            ends += [
+                (v, e, side) for v, *both in groups[-1][1] for e, side in zip(both, (1, -1), strict=True)
+            ]
+    laws = tree.hard_laws([each for each in ends if 0.0 < each[1] < 1.0])
+    chances, failure = tree.probabilities(laws), np.zeros(len(laws))
     for rows, found in groups:
         missed = np.zeros(len(laws), dtype=bool)
         for values, low, high in found:

@@ -47,9 +47,8 @@ def test_equal_rows_by_their_counts_have_the_same_end_as_one_by_one():
     bets = sizes(len(values), -3.0, 0.08, 1.0)
     counts = np.bincount(values).astype(float)
     one_by_one = lowest_ratio(values / 4.0, 1.0, -3.0, bets=bets, **MEAN)
-    assert one_by_one == pytest.approx(
-        lowest_ratio(np.arange(4) / 4.0, 1.0, -3.0, bets=bets, counts=counts, **MEAN), abs=1e-9
-    )
+    counted = lowest_ratio(np.arange(4) / 4.0, 1.0, -3.0, bets=bets, counts=counts, **MEAN)
+    assert one_by_one == pytest.approx(counted, abs=1e-9)
 
 
 CHANCE = st.floats(0.0, 1.0)
@@ -64,10 +63,14 @@ def mean_wealth(rows, ratio, bets):
     )
 
 
+
+
 @given(st.lists(ROW, min_size=1, max_size=30), st.floats(1e-9, 4.0))
 def test_the_mean_wealth_of_fixed_bets_is_at_most_one_for_rows_of_any_laws(rows, variance):
     mean = math.fsum(p * high + (1.0 - p) * low for p, high, low in rows) / len(rows)
     assert mean_wealth(rows, mean, sizes(len(rows), -3.0, variance, 1.0)) <= 1.0 + 1e-9
+
+
 
 
 def test_the_mean_wealth_of_fixed_bets_is_above_one_just_below_the_ratio():

@@ -10,16 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from sklearn_ada import guarantees
 from sklearn_ada.accounting import CountCode, unsealing_nats
-from sklearn_ada.guarantees import (
-    Purse,
-    binomial_tail_ends,
-    clopper_pearson,
-    ln_delta,
-    locked_ln_delta,
-    question_interval,
-    rank_weight,
-)
+from sklearn_ada.guarantees import ln_delta
 from tests.support.guarantees.small_trees import SmallTree, worst_failure
 from tests.support.rows import each_row_of
 
@@ -27,23 +20,22 @@ BETA = 0.3
 LN_BETA = math.log(BETA)
 
 
-class TestReferenceNumbers:
-    @each_row_of("sealed", 48)
-    def test_every_row_is_met(self, row):
-        n, count = row["n"], row["count"]
-        beta, share, weight, nats = (row[name] for name in ("beta", "share", "pi", "L_before"))
-        ln_beta = math.log(beta * share)
-        assert ln_delta(ln_beta, weight, nats) == pytest.approx(row["ln_delta_two_sided"], abs=1e-10)
-        low, high = question_interval(count, count, n, ln_beta=ln_beta, weight=weight, nats=nats)
-        assert low == pytest.approx(row["lower"], abs=3e-12)
-        assert high == pytest.approx(row["upper"], abs=3e-12)
+@each_row_of("sealed", 48)
+def test_reference_sealed_intervals_are_met(row):
+    n, count = row["n"], row["count"]
+    beta, share, weight, nats = (row[name] for name in ("beta", "share", "pi", "L_before"))
+    ln_beta = math.log(beta * share)
+    assert ln_delta(ln_beta, weight, nats) == pytest.approx(row["ln_delta_two_sided"], abs=1e-10)
+    low, high = guarantees.question_interval(count, count, n, ln_beta=ln_beta, weight=weight, nats=nats)
+    assert low == pytest.approx(row["lower"], abs=3e-12)
+    assert high == pytest.approx(row["upper"], abs=3e-12)
 
 
 def unsealed(tree, path, counts):
     """Every question's interval around its exact count, at the level of its asking, unsealed or not."""
     for asked, count in zip(path.asked, counts, strict=True):
         terms = {"ln_beta": LN_BETA, "weight": asked.weight, "nats": asked.before}
-        yield asked.values, *question_interval(count, count, tree.n, **terms)
+        yield asked.values, *guarantees.question_interval(count, count, tree.n, **terms)
 
 
 @pytest.mark.parametrize(("strata", "n_values"), [((6,), 3), ((9,), 2), ((4,), 4), ((3, 3), 2)])
@@ -63,21 +55,16 @@ def misses(n, ln_delta, tuned=False):
 
     ``tuned`` is the mutant that gives all of delta to the side that the half of the range tells.
     """
-    if tuned:
-        ends = [
-            (binomial_tail_ends(c, n, n, ln_delta)[0], 1.0)
-            if 2 * c > n
-            else (0.0, binomial_tail_ends(0, c, n, ln_delta)[1])
-            for c in range(n + 1)
-        ]
-    else:
-        ends = [clopper_pearson(c, c, n, ln_delta) for c in range(n + 1)]
-    lows, highs = np.array(ends).T
-    worst = 0.0
-    for p in np.concatenate([np.linspace(0.49, 0.51, 401), lows[abs(lows - 0.5) < 0.01] * (1 - 1e-9)]):
-        missed = (p < lows) | (p > highs)
-        worst = max(worst, float(binom.pmf(np.arange(n + 1), n, p)[missed].sum()))
-    return worst
+
+    def interval(c):
+        if not tuned:
+            return guarantees.clopper_pearson(c, c, n, ln_delta)
+        low, high = guarantees.binomial_tail_ends(c, c, n, ln_delta)
+        return (low, 1.0) if 2 * c > n else (0.0, high)
+
+    lows, highs = np.array([interval(c) for c in range(n + 1)]).T
+    near = np.concatenate([np.linspace(0.49, 0.51, 401), lows[abs(lows - 0.5) < 0.01] * (1 - 1e-9)])
+    return max(float(binom.pmf(np.arange(n + 1), n, p)[(p < lows) | (p > highs)].sum()) for p in near)
 
 
 def independent_questions(total_weight=1.0, count=4, n=1000, held=0.98):
@@ -91,11 +78,8 @@ def independent_questions(total_weight=1.0, count=4, n=1000, held=0.98):
     return 1.0 - right
 
 
-def test_independent_questions_come_close():
+def test_independent_questions_come_close_and_weights_that_sum_to_more_than_one_are_noticed():
     assert 0.85 * 0.05 < independent_questions() <= 0.05
-
-
-def test_weights_that_sum_to_more_than_one_are_noticed():
     assert independent_questions(total_weight=1.5) > 1.2 * 0.05
 
 
@@ -109,11 +93,11 @@ def best_of_unsealed(n=12, models=4, paid=True):
     """Return how often the last interval misses: all models unsealed, and the best asked about once more."""
     code = CountCode(centre=n / 2, tau=math.sqrt(n) / 2)
     price = [unsealing_nats(c, 0, n, code) * paid for c in range(n + 1)]
-    weight, _ = Purse().final()
+    weight, _ = guarantees.Purse().final()
 
     @cache
     def interval(count, nats):
-        return question_interval(count, count, n, ln_beta=LN_BETA, weight=weight, nats=nats)
+        return guarantees.question_interval(count, count, n, ln_beta=LN_BETA, weight=weight, nats=nats)
 
     worst = 0.0
     for count in range(n // 2, n + 1):
@@ -129,11 +113,8 @@ def best_of_unsealed(n=12, models=4, paid=True):
     return worst
 
 
-def test_unsealing_costs_what_it_must():
+def test_unsealing_costs_what_it_must_and_for_nothing_is_noticed():
     assert best_of_unsealed() <= BETA
-
-
-def test_unsealing_for_nothing_is_noticed():
     assert best_of_unsealed(paid=False) > 1.4 * BETA
 
 
@@ -144,29 +125,32 @@ def test_intervals_contain_what_is_known_and_narrow_with_it(data, n, weight, nat
     high = data.draw(st.integers(low, n))
     count = data.draw(st.integers(low, high))
     terms = {"ln_beta": math.log(0.04), "weight": weight}
-    cell = question_interval(low, high, n, nats=nats, **terms)
-    exact = question_interval(count, count, n, nats=nats, **terms)
-    later = question_interval(low, high, n, nats=nats + 1.0, **terms)
+    cell = guarantees.question_interval(low, high, n, nats=nats, **terms)
+    exact = guarantees.question_interval(count, count, n, nats=nats, **terms)
+    later = guarantees.question_interval(low, high, n, nats=nats + 1.0, **terms)
     assert cell[0] <= low / n <= high / n <= cell[1]
     assert cell[0] * (1 - 1e-11) <= exact[0] <= count / n <= exact[1] <= cell[1] + 1e-11
     assert later[0] <= cell[0] * (1 + 1e-11) <= cell[1] <= later[1] + 1e-11
 
 
 def test_an_exhausted_weight_certifies_nothing():
-    assert question_interval(50, 50, 100, ln_beta=LN_BETA, weight=0.0, nats=0.0) == (0.0, 1.0)
+    assert guarantees.question_interval(50, 50, 100, ln_beta=LN_BETA, weight=0.0, nats=0.0) == (0.0, 1.0)
 
 
-class TestLockedCandidates:
-    def test_weights_of_all_ranks_sum_to_at_most_one(self):
-        total = math.fsum(rank_weight(r) for r in range(1, 10_001))
-        assert 0.9999 < total <= 1.0
+def test_weights_of_all_ranks_of_locked_candidates_sum_to_at_most_one():
+    total = math.fsum(guarantees.rank_weight(r) for r in range(1, 10_001))
+    assert 0.9999 < total <= 1.0
 
-    def test_the_level_is_that_of_the_opening(self):
-        assert locked_ln_delta(LN_BETA, 0.1, 3, 2.5) == pytest.approx(ln_delta(LN_BETA, 0.1 * 0.1 / 6, 2.5))
 
-    def test_candidates_of_a_round_are_covered_together(self):
-        """All refits asked sealed at the opening: the best of three by a selection that sees everything."""
-        n, weight = 200, 1.0
-        level = [locked_ln_delta(math.log(0.05), weight, rank, 0.0) for rank in (1, 2, 3)]
-        missed = 1.0 - math.prod(1.0 - misses(n, one) for one in level)
-        assert 0.6 * 0.05 < missed <= 0.05
+def test_the_level_of_a_locked_candidate_is_that_of_the_opening():
+    assert guarantees.locked_ln_delta(LN_BETA, 0.1, 3, 2.5) == pytest.approx(
+        ln_delta(LN_BETA, 0.1 * 0.1 / 6, 2.5)
+    )
+
+
+def test_candidates_of_a_round_are_covered_together():
+    """All refits asked sealed at the opening: the best of three by a selection that sees everything."""
+    n, weight = 200, 1.0
+    level = [guarantees.locked_ln_delta(math.log(0.05), weight, rank, 0.0) for rank in (1, 2, 3)]
+    missed = 1.0 - math.prod(1.0 - misses(n, one) for one in level)
+    assert 0.6 * 0.05 < missed <= 0.05

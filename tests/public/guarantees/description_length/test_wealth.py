@@ -64,14 +64,16 @@ def test_a_round_takes_as_much_as_a_question():
         assert Fraction(each) * size <= Fraction(whole)
 
 
-def test_after_a_final_questions_go_on_in_proportion():
+def test_after_a_final_questions_go_on_in_proportion_and_finals_never_go_below_nothing():
     final, purse = Purse().final()
-    weight, later = purse.question()
-    assert final == 0.95
-    assert purse.left == pytest.approx(0.05)
-    before, _ = Purse(1.0, 1).question()
-    assert weight == pytest.approx(0.05 * before, rel=1e-12)
-    assert later.left > 0.0
+    weight, _ = purse.question()
+    assert (final, purse.left) == (0.95, pytest.approx(0.05))
+    assert weight == pytest.approx(0.05 * Purse(1.0, 1).question()[0], rel=1e-12)
+    for _ in range(400):
+        weight, purse = purse.final()
+        assert 0.0 <= weight <= 1.0
+        assert purse.left >= 0.0
+    assert purse.left == 0.0
 
 
 def test_all_of_it_may_be_taken_and_then_there_is_nothing():
@@ -80,15 +82,6 @@ def test_all_of_it_may_be_taken_and_then_there_is_nothing():
     assert purse.question() == (0.0, Purse(0.0, 2))
     assert purse.round(5) == (0.0, Purse(0.0, 2))
     assert purse.final() == (0.0, Purse(0.0, 2))
-
-
-def test_finals_without_end_never_go_below_nothing():
-    purse = Purse()
-    for _ in range(400):
-        weight, purse = purse.final()
-        assert 0.0 <= weight <= 1.0
-        assert purse.left >= 0.0
-    assert purse.left == 0.0
 
 
 intervals = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(lambda ends: (min(ends), max(ends)))

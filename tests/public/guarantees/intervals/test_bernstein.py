@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada.guarantees import chernoff_kl, empirical_bernstein
-from tests.support.laws import is_too_often
+from tests.support.laws import is_missed, is_too_often
 
 
 @pytest.mark.parametrize("delta", [0.5, 0.01, 1e-9])
@@ -20,7 +20,7 @@ def test_it_is_the_published_bound_for_both_sides(delta, bounds):
     assert low == pytest.approx(max(0.5 - width * reach, bounds[0]), rel=1e-9)
 
 
-def _laws(rng, shape):
+def laws(rng, shape):
     """Means that are hard for a variance: a rare large score, two values, and unequal laws."""
     yield rng.random(shape) < 0.002, 0.002
     yield rng.choice([0.4, 0.6], size=shape), 0.5
@@ -29,34 +29,31 @@ def _laws(rng, shape):
     yield rng.beta(0.05, 2.0, size=shape), 0.05 / 2.05
 
 
-def _misses(scores, mean, delta, allowance=1.0, dropped=0.0):
-    n, count = scores.shape[1], 0
+def misses(scores, mean, delta, allowance=1.0, dropped=0.0):
+    """Count samples that are missed at so much of their variance, and without so much of the second term."""
+    n = scores.shape[1]
+    second = dropped * 7 * math.log(4 / delta) / (3 * (n - 1))
+    count = 0
     for row in scores.astype(float):
-        low, high = empirical_bernstein(
-            row.mean(), row.mean(), row.var(ddof=1) * allowance, n, math.log(delta)
-        )
-        second = dropped * 7 * math.log(4 / delta) / (3 * (n - 1))
-        count += not low + second <= mean <= high - second
+        variance = row.var(ddof=1) * allowance
+        low, high = empirical_bernstein(row.mean(), row.mean(), variance, n, math.log(delta))
+        count += is_missed((low + second, high - second), mean)
     return count
 
 
-def test_it_covers_every_law():
-    rng, delta, runs = np.random.default_rng(0), 0.1, 600
-    for scores, mean in _laws(rng, (runs, 400)):
-        assert not is_too_often(_misses(scores, mean, delta), runs, delta)
-
-
-def test_without_its_second_term_a_rare_score_is_missed():
-    rng, delta, runs = np.random.default_rng(1), 0.1, 600
-    scores, mean = next(iter(_laws(rng, (runs, 400))))
-    assert is_too_often(_misses(scores, mean, delta, dropped=1.0), runs, delta)
+def test_it_covers_every_law_and_without_its_second_term_a_rare_score_is_missed():
+    delta, runs = 0.1, 600
+    for scores, mean in laws(np.random.default_rng(0), (runs, 400)):
+        assert not is_too_often(misses(scores, mean, delta), runs, delta)
+    scores, mean = next(iter(laws(np.random.default_rng(1), (runs, 400))))
+    assert is_too_often(misses(scores, mean, delta, dropped=1.0), runs, delta)
 
 
 def test_with_half_the_variance_two_values_are_missed():
     """Where the second term is small the first is tight up to constants; a tenth of it is not enough."""
     rng, delta, runs = np.random.default_rng(2), 0.3, 600
     scores = rng.choice([0.0, 1.0], size=(runs, 20_000))
-    assert is_too_often(_misses(scores, 0.5, delta, allowance=0.1), runs, delta)
+    assert is_too_often(misses(scores, 0.5, delta, allowance=0.1), runs, delta)
 
 
 def test_it_is_narrower_than_chernoff_where_scores_vary_little():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada.guarantees import betting_fixed, betting_half_width, betting_predictable
+from tests.support.laws import is_missed
 from tests.support.rows import each_row_of, reference
 
 DATA: dict[str, list[float]] = {}
@@ -26,20 +27,20 @@ def test_reference_intervals_by_betting_are_met(row):
     x, variance = np.array(DATA[row["dataset"]]), row["v_guess"]
     ln_delta = math.log(row["delta_two_sided"])
     assert len(x) == row["n"]
-    fixed = betting_fixed(x, variance, ln_delta)
-    assert fixed[0] == pytest.approx(row["mixture_lower_root"], abs=1e-9)
-    assert fixed[1] == pytest.approx(row["mixture_upper_root"], abs=1e-9)
+    fixed = row["mixture_lower_root"], row["mixture_upper_root"]
+    assert betting_fixed(x, variance, ln_delta) == pytest.approx(fixed, abs=1e-9)
     one_by_one = betting_predictable(x, variance, ln_delta, grid_of(row["grid"]))
-    assert one_by_one[0] == pytest.approx(row["star_lower"], abs=1e-12)
-    assert one_by_one[1] == pytest.approx(row["star_upper"], abs=1e-12)
+    assert one_by_one == pytest.approx((row["star_lower"], row["star_upper"]), abs=1e-12)
 
 
-def test_atoms_at_the_ends_of_the_range_are_no_error():
-    for values in (np.zeros(50), np.ones(50), np.full(50, 0.5)):
-        low, high = betting_fixed(values, 0.0, math.log(0.05))
-        assert 0.0 <= low <= values[0] <= high <= 1.0
-        low, high = betting_predictable(values, 0.0, math.log(0.05), np.arange(1, 100) / 100)
-        assert 0.0 <= low <= values[0] <= high <= 1.0
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+def test_atoms_at_the_ends_of_the_range_are_no_error(value):
+    values, grid = np.full(50, value), np.arange(1, 100) / 100
+    for low, high in (
+        betting_fixed(values, 0.0, math.log(0.05)),
+        betting_predictable(values, 0.0, math.log(0.05), grid),
+    ):
+        assert 0.0 <= low <= value <= high <= 1.0
 
 
 def test_order_of_rows_does_not_matter_to_fixed_bets():
@@ -57,10 +58,9 @@ def test_a_drawn_bound_is_as_if_the_level_were_larger_and_never_rejects_by_itsel
     x, grid = np.random.default_rng(0).beta(1.0, 8.0, 200), np.arange(1, 400) / 400
     ends = [betting_predictable(x, 0.01, math.log(0.05), grid, uniform=u / 20) for u in range(21)]
     low, high = np.array(ends).T
-    assert (np.diff(low) <= 0.0).all()
-    assert low[0] > low[-1]
-    assert (np.diff(high) <= 0.0).all()
-    assert high[0] > high[-1]
+    for end in (low, high):
+        assert (np.diff(end) <= 0.0).all()
+        assert end[0] > end[-1]
     assert low[0] == low[1] == low[2]
     assert high[-1] == high[-2] == high[-3]
     idle = np.full(50, 0.5)  # as far from both ends of the grid as can be: nothing is rejected at once
@@ -75,8 +75,8 @@ def missed_of_five_rows(law, delta, draws):
     for rows in itertools.product(np.flatnonzero(law), repeat=5):
         chance = math.prod(law[i] for i in rows) / len(draws)
         for uniform in draws:
-            low, high = betting_predictable(atoms[list(rows)], 0.1, math.log(delta), grid, uniform=uniform)
-            missed += chance * (not low <= mean <= high)
+            ends = betting_predictable(atoms[list(rows)], 0.1, math.log(delta), grid, uniform=uniform)
+            missed += chance * is_missed(ends, mean)
     return missed
 
 
@@ -92,19 +92,15 @@ def test_power_a_bound_that_is_not_drawn_misses_too_often():
 
 
 def test_about_the_width_of_the_normal_interval_from_a_thousand_rows():
-    rng = np.random.default_rng(1)
-    x = rng.beta(1.0, 8.0, 1000)
-    low, high = betting_fixed(x, float(x.var()), math.log(0.05))
+    x, grid = np.random.default_rng(1).beta(1.0, 8.0, 1000), np.arange(1, 2000) / 2000
+    variance, ln_delta = float(x.var()), math.log(0.05)
+    fixed = betting_fixed(x, variance, ln_delta)
+    one_by_one, drawn = (betting_predictable(x, variance, ln_delta, grid, uniform=u) for u in (None, 0.5))
     normal = 2 * 1.96 * x.std() / math.sqrt(1000)
-    assert (high - low) / normal < 1.6
-    grid = np.arange(1, 2000) / 2000
-    low, high = betting_predictable(x, float(x.var()), math.log(0.05), grid)
-    assert (high - low) / normal < 1.2
-    low, high = betting_predictable(x, float(x.var()), math.log(0.05), grid, uniform=0.5)
-    assert (high - low) / normal < 1.1
-    assert betting_half_width(1000, float(x.var()), math.log(0.05), predictable=True) == pytest.approx(
-        (high - low) / 2, rel=0.15
-    )
+    for ends, most in ((fixed, 1.6), (one_by_one, 1.2), (drawn, 1.1)):
+        assert np.ptp(ends) / normal < most
+    planned = betting_half_width(1000, variance, ln_delta, predictable=True)
+    assert planned == pytest.approx(np.ptp(drawn) / 2, rel=0.15)
 
 
 @pytest.mark.thorough

@@ -8,6 +8,7 @@ import pytest
 from scipy.special import ndtri
 
 from sklearn_ada import guarantees
+from sklearn_ada.accounting import gaussian_delta, laplace_zcdp, zcdp_epsilon
 from sklearn_ada.guarantees import TransferBound, gaussian_direct, gaussian_jung, gaussian_rogers, is_vacuous
 
 LN_BETA = math.log(0.05)
@@ -32,8 +33,8 @@ def test_theorem_4_2_counts_subsamples_for_any_beta():
 def test_rogers_says_nothing_with_hardly_any_noise(noise_scale, ln_beta):
     for n, k in [(1, 1), (10**6, 10**6), (10**9, 1)]:
         half_width = gaussian_rogers(n, k, ln_beta, noise_scale=noise_scale).half_width
-        told = k / (n * noise_scale) / noise_scale  # nats, twice; what any l costs at least
-        assert half_width >= math.sqrt(told / (2.0 * n)) / math.exp(ln_beta / 2.0)
+        nats = k / (n * noise_scale) / noise_scale  # nats, twice; what any l costs at least
+        assert half_width >= math.sqrt(nats / (2.0 * n)) / math.exp(ln_beta / 2.0)
 
 
 def test_theorem_4_2_follows_from_theorem_4_1():
@@ -61,33 +62,27 @@ def test_closed_form_of_jung_is_the_minimum_over_c_and_d():
     assert best == pytest.approx(min(widths), rel=1e-4)
 
 
-def test_direct_transfer_is_never_worse_than_jung():
+def test_sharper_forms_are_never_worse_than_those_published():
     for beta, epsilon, delta, failure in itertools.product(
         (0.0, 1e-6, 1e-3), (0.0, 0.01, 0.3, 2.0), (0.0, 1e-8, 1e-3), (1e-3, 0.05, 0.4)
     ):
         sharper = guarantees.direct_transfer(0.1, beta, epsilon, delta, failure).half_width
         ln_beta, ln_delta = (math.log(p) if p > 0.0 else -math.inf for p in (beta, delta))
-        assert (
-            sharper <= guarantees.jung_2020_best(0.1, ln_beta, epsilon, ln_delta, math.log(failure)) + 1e-12
-        )
-
-
-def test_pure_corollary_is_never_worse_than_jung():
+        published = guarantees.jung_2020_best(0.1, ln_beta, epsilon, ln_delta, math.log(failure))
+        assert sharper <= published + 1e-12
     for epsilon, n, eta in itertools.product((0.001, 0.1, 2.0), (10, 10_000), (1e-6, 0.3)):
         published = guarantees.jung_2020_pure(0.1, 0.0, epsilon, n, eta).half_width
         assert guarantees.pure_dp_half_width(0.1, epsilon, n, math.log(eta)) <= published
-
-
-def test_gaussian_curve_beats_its_zcdp_price():
     for mu, ln_beta in itertools.product((0.01, 0.2, 1.0), (-1.0, -3.0, -100.0)):
         gap = guarantees.gaussian_dp_gap(mu, ln_beta)
         assert gap <= guarantees.zcdp_gap(mu**2 / 2.0, ln_beta)
+    for error, rho, ln_beta in itertools.product((0.0, 0.05, 0.2), (1e-6, 1e-4, 1e-2), (-3.0, -10.0)):
+        jung = guarantees.median_level_jung(error, -math.inf, rho, ln_beta)
+        assert guarantees.median_level_direct(error, rho, ln_beta) >= jung
 
 
 def test_gap_of_approximate_dp_agrees_with_the_privacy_curve():
     """The gap of mu-GDP is the best of the gaps at all points of its (epsilon, delta) curve."""
-    from sklearn_ada.accounting import gaussian_delta
-
     mu, beta = 0.3, 0.05
     points = [
         guarantees.approximate_dp_gap(e, gaussian_delta(mu, e), beta) for e in np.linspace(0.01, 3.0, 3000)
@@ -119,17 +114,18 @@ def test_low_sensitivity_formula():
     assert bound.failure == pytest.approx(1e-4 + 0.02)
 
 
-def test_half_widths_are_monotone():
-    for bound_of in (gaussian_direct, gaussian_jung, gaussian_rogers):
-        base = bound_of(10_000, 100, LN_BETA).half_width
-        assert bound_of(20_000, 100, LN_BETA).half_width < base
-        assert bound_of(10_000, 200, LN_BETA).half_width > base
-        assert bound_of(10_000, 100, LN_BETA - 1.0).half_width > base
-        noise = bound_of(10_000, 100, LN_BETA).noise_scale
-        for factor in (0.5, 2.0):
-            assert bound_of(10_000, 100, LN_BETA, noise_scale=factor * noise).half_width > base
-        same = bound_of(10_000, 100, LN_BETA, noise_scale=noise).half_width
-        assert same == pytest.approx(base, rel=1e-6)
+@pytest.mark.parametrize("bound_of", [gaussian_direct, gaussian_jung, gaussian_rogers])
+def test_half_widths_are_monotone_and_their_noise_the_best(bound_of):
+    base = bound_of(10_000, 100, LN_BETA)
+    assert bound_of(20_000, 100, LN_BETA).half_width < base.half_width
+    for more in ((10_000, 200, LN_BETA), (10_000, 100, LN_BETA - 1.0)):
+        assert bound_of(*more).half_width > base.half_width
+    less, same, more = (
+        bound_of(10_000, 100, LN_BETA, noise_scale=factor * base.noise_scale).half_width
+        for factor in (0.5, 1.0, 2.0)
+    )
+    assert base.half_width < min(less, more)
+    assert same == pytest.approx(base.half_width, rel=1e-6)
 
 
 def test_median_levels_are_monotone():
@@ -190,8 +186,6 @@ def test_mean_deviation_is_attained():
 @pytest.mark.parametrize("k", [1, 10, 300])
 def test_laplace_plan_meets_the_theorem(k):
     """Its n is certified by the theorem itself at some delta, and clearly fewer records are not found."""
-    from sklearn_ada.accounting import laplace_zcdp, zcdp_epsilon
-
     alpha, beta = 0.2, 0.05
     n, epsilon = guarantees.laplace_plan(k, alpha, beta)
     widths = []
@@ -207,13 +201,3 @@ def test_laplace_plan_meets_the_theorem(k):
                         widths.append(bound.half_width)
     assert min(widths) == pytest.approx(alpha, rel=0.01)
     assert guarantees.laplace_plan(k + 1, alpha, beta).n > n
-
-
-def test_private_learner_sample_size_is_the_smallest():
-    size, alpha, epsilon, beta = 1000, 0.1, 0.02, 0.05
-    n = guarantees.private_learner_sample_size(size, alpha, epsilon, beta)
-    selection = 4.0 * (math.log(size) + math.log(2.0 / beta)) / (alpha * epsilon)
-    assert n - 1 < selection <= n
-    n = guarantees.private_learner_sample_size(size, alpha, 5.0, beta)
-    assert (size + 1) * math.exp(-2.0 * n * (alpha / 4.0) ** 2) <= beta / 2.0
-    assert (size + 1) * math.exp(-2.0 * (n - 1) * (alpha / 4.0) ** 2) > beta / 2.0

@@ -48,9 +48,7 @@ def worst_privacy(epsilon, size, m, low=0.5, high=0.5):
 @pytest.mark.parametrize(("low", "high"), [(0.5, 0.5), (0.25, 0.75), (0.7, 0.9), (0.0, 0.3)])
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_law_is_private_on_every_pair_of_neighbours(epsilon, low, high):
-    ratio, spread = worst_privacy(epsilon, 5, 4, low, high)
-    assert ratio <= epsilon + 1e-12
-    assert spread <= epsilon + 1e-12
+    assert max(worst_privacy(epsilon, 5, 4, low, high)) <= epsilon + 1e-12
 
 
 def test_the_privacy_test_has_power():
@@ -114,10 +112,9 @@ def test_huge_grid_and_many_values():
     assert abs(rank - 0.5) < rank_error(0.1, 100_000, grid.size, 1e-9)
 
 
-def test_tied_values_are_found():
-    grid, rng = UniformGrid(0.0, 1.0, 10**12), np.random.default_rng(0)
-    tied = np.full(1000, grid.index(0.8125))
-    assert {exponential_quantile(tied, grid.size, 0.2, rng) for _ in range(200)} == {int(tied[0])}
+def test_tied_values_are_found_on_a_huge_grid():
+    tied, rng = np.full(1000, 812_500_000_000), np.random.default_rng(0)
+    assert {exponential_quantile(tied, 10**12, 0.2, rng) for _ in range(200)} == {int(tied[0])}
 
 
 def test_rank_error_holds_with_its_probability():

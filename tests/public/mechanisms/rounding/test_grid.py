@@ -41,8 +41,10 @@ def test_a_border_parts_the_values_of_two_neighbours(grid):
 
 
 @pytest.mark.parametrize("grid", GRIDS)
-def test_values_outside_are_truncated(grid):
+def test_values_outside_are_truncated_and_nan_is_refused(grid):
     assert grid.index([-math.inf, -1e300, 1e300, math.inf]).tolist() == [0, 0, grid.size - 1, grid.size - 1]
+    with pytest.raises(ValueError, match="must be free of NaN"):
+        grid.index([0.5, math.nan])
 
 
 @pytest.mark.parametrize("grid", [UniformGrid(0.0, 1.0, 10**12), LogGrid(1e-6, 1.0, 10**12)])
@@ -56,9 +58,3 @@ def test_a_huge_grid_is_exact(grid):
 def test_value_refuses_what_is_no_index(index):
     with pytest.raises(ValueError, match="'index' parameter of UniformGrid"):
         GRIDS[0].value(index)
-
-
-@pytest.mark.parametrize("grid", GRIDS)
-def test_nan_is_refused(grid):
-    with pytest.raises(ValueError, match="must be free of NaN"):
-        grid.index([0.5, math.nan])

@@ -1,6 +1,7 @@
 """Kappa, F-beta, precision, Jaccard, their averages, Matthews' correlation: values, exact misses, widths."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from sklearn_ada.guarantees import (
     mcc_interval,
 )
 
+LN_DELTA = math.log(0.05)
 RATIOS = {
     "kappa": lambda y, p, label, beta: cohen_kappa_score(y, p),
     "f_beta": lambda y, p, label, beta: fbeta_score(y, p, beta=beta, labels=[label], average=None)[0],
@@ -55,18 +57,16 @@ def test_the_interval_of_a_ratio_is_around_scikit_learns_value_and_closes_in_on_
     seen, foreseen = (rng.integers(1, 40, (3, 3)) + 60 * np.eye(3, dtype=int) for _ in range(2))
     value, settings = RATIOS[metric](*rows_of(seen), label, beta), {"label": label, "beta": beta}
     for times, most in ((1, 0.4), (10**8, 1e-4)):
-        interval = confusion_ratio_interval(
-            metric, times * seen, math.log(0.05), expected=foreseen, **settings
-        )
-        assert interval[0] < value < interval[1] < interval[0] + most
+        low, high = confusion_ratio_interval(metric, times * seen, LN_DELTA, expected=foreseen, **settings)
+        assert low < value < high < low + most
 
 
 @pytest.mark.parametrize("average", ["macro", "weighted"])
 @pytest.mark.parametrize("classes", [2, 3, 10])
 @pytest.mark.parametrize("metric", AVERAGES)
 def test_the_interval_of_an_average_is_around_scikit_learns_value(metric, classes, average):
-    seen, known = table(0, classes), table(1, classes)
-    low, high = average_ratio_interval(metric, seen, math.log(0.05), expected=known, average=average)
+    seen, foreseen = table(0, classes), table(1, classes)
+    low, high = average_ratio_interval(metric, seen, LN_DELTA, expected=foreseen, average=average)
     assert low < AVERAGES[metric](*rows_of(seen), average=average) < high < low + 0.25
 
 
@@ -78,22 +78,25 @@ def test_the_interval_of_an_average_closes_in_on_it_where_the_table_was_foreseen
     assert low < value < high < low + 1e-4
 
 
+def each_class(metric, seen, foreseen):
+    """Return the interval of each class at its share of the level."""
+    ln_each = LN_DELTA - math.log(len(seen))
+    return [
+        confusion_ratio_interval(metric, seen, ln_each, expected=foreseen, label=c) for c in range(len(seen))
+    ]
+
+
 @pytest.mark.parametrize("metric", AVERAGES)
 def test_where_classes_are_few_an_average_has_the_average_of_the_ends_of_each(metric):
-    seen, ln_each = np.array([[50, 3, 2], [4, 30, 6], [0, 5, 100]]), math.log(0.05 / 3)
-    each = [confusion_ratio_interval(metric, seen, ln_each, expected=seen, label=c) for c in range(3)]
-    found = average_ratio_interval(metric, seen, math.log(0.05), expected=seen)
-    assert found == pytest.approx(tuple(np.mean(each, axis=0)))
+    seen = np.array([[50, 3, 2], [4, 30, 6], [0, 5, 100]])
+    expected = pytest.approx(tuple(np.mean(each_class(metric, seen, seen), axis=0)))
+    assert average_ratio_interval(metric, seen, LN_DELTA, expected=seen) == expected
 
 
 def test_many_classes_cost_far_less_than_class_by_class():
-    seen, known = table(0, 10), table(1, 10)
-    each = [
-        confusion_ratio_interval("f_beta", seen, math.log(0.05 / 10), expected=known, label=c)
-        for c in range(10)
-    ]
-    low, high = average_ratio_interval("f_beta", seen, math.log(0.05), expected=known)
-    assert high - low < 0.7 * np.mean(np.diff(each))
+    seen, foreseen = table(0, 10), table(1, 10)
+    low, high = average_ratio_interval("f_beta", seen, LN_DELTA, expected=foreseen)
+    assert high - low < 0.7 * np.mean(np.diff(each_class("f_beta", seen, foreseen)))
 
 
 def mcc(share, recall, false_rate):
@@ -141,21 +144,21 @@ TABLES = [
 
 @pytest.mark.parametrize("seen", TABLES, ids=str)
 def test_the_interval_of_matthews_correlation_is_around_scikit_learns_value(seen):
-    low, high = mcc_interval(seen, math.log(0.05), expected=seen)
+    low, high = mcc_interval(seen, LN_DELTA, expected=seen)
     assert -1.0 <= low < matthews_corrcoef(*rows_of(seen)) < high <= 1.0
     assert high - low < 1.2
     if len(seen) == 2:
         mirrored = np.asarray(seen)[:, ::-1]
-        ends = mcc_interval(mirrored, math.log(0.05), expected=mirrored)
+        ends = mcc_interval(mirrored, LN_DELTA, expected=mirrored)
         assert ends == pytest.approx((-high, -low), abs=1e-5)
 
 
 @pytest.mark.parametrize("seen", [[[450, 50], [50, 450]], [[85, 15], [135, 765]]], ids=str)
 def test_matthews_correlation_is_narrower_than_the_corners_of_two_intervals(seen):
-    ends = [clopper_pearson(row[0], row[0], sum(row), math.log(0.025)) for row in seen]
+    first, second = (clopper_pearson(hits, hits, hits + rest, math.log(0.025)) for hits, rest in seen)
     share = sum(seen[0]) / np.sum(seen)
-    corners = mcc(share, ends[0][1], ends[1][0]) - mcc(share, ends[0][0], ends[1][1])
-    low, high = mcc_interval(seen, math.log(0.05), expected=seen)
+    corners = mcc(share, first[1], second[0]) - mcc(share, first[0], second[1])
+    low, high = mcc_interval(seen, LN_DELTA, expected=seen)
     assert high - low < 0.99 * corners
 
 
@@ -174,16 +177,15 @@ def value_at(metric, sizes, rates):
 
 def exact_misses(metric, sizes, rates, ln_delta, expected, rare):
     """Return the chances that the interval is above and below the value, but for tables rarer than this."""
+    interval = mcc_interval if metric == "mcc" else partial(confusion_ratio_interval, metric)
     value, above, below = value_at(metric, sizes, rates), 0.0, 0.0
-    laws = [binom.pmf(np.arange(n + 1), n, r) for n, r in zip(sizes, rates, strict=True)]
-    for a, b in np.argwhere(np.multiply.outer(*laws) >= rare):
-        seen = [[a, sizes[0] - a], [b, sizes[1] - b]]
-        if metric == "mcc":
-            low, high = mcc_interval(seen, ln_delta, expected=expected)
-        else:
-            low, high = confusion_ratio_interval(metric, seen, ln_delta, expected=expected)
-        above += laws[0][a] * laws[1][b] * (low > value + 1e-12)
-        below += laws[0][a] * laws[1][b] * (high < value - 1e-12)
+    chances = np.multiply.outer(
+        *(binom.pmf(np.arange(n + 1), n, r) for n, r in zip(sizes, rates, strict=True))
+    )
+    for a, b in np.argwhere(chances >= rare):
+        low, high = interval([[a, sizes[0] - a], [b, sizes[1] - b]], ln_delta, expected=expected)
+        above += chances[a, b] * (low > value + 1e-12)
+        below += chances[a, b] * (high < value - 1e-12)
     return above, below
 
 
@@ -197,24 +199,20 @@ def test_no_side_of_a_tables_metric_misses_more_than_its_half_whatever_is_forese
         assert max(exact_misses(metric, sizes, rates, math.log(0.36), expected, rare)) <= 0.18 + slack
 
 
-@pytest.mark.parametrize("metric", RATIOS)
-def test_degenerate_tables_give_intervals_of_ratios(metric):
-    for seen in ([[5, 0], [0, 0]], [[0, 5], [0, 5]], [[5, 0], [5, 0]], [[0, 0], [0, 5]], [[1, 0], [0, 0]]):
-        for expected in ([[1, 0], [0, 0]], [[0, 0], [0, 9]], seen):
-            low, high = confusion_ratio_interval(metric, seen, -3.0, expected=expected)
-            assert -1.0 <= low <= high <= 1.0
+PAIRS = [[[5, 0], [0, 0]], [[0, 5], [0, 5]], [[5, 0], [5, 0]], [[0, 0], [0, 5]], [[1, 0], [0, 0]]]
+ONES, EYE, LOST = np.ones((3, 3)), np.eye(3), np.eye(3)[:, [0, 0, 0]]
+DEGENERATE = [  # interval, its least end, tables that are seen, and what is foreseen
+    *((partial(confusion_ratio_interval, m), -1.0, PAIRS, [PAIRS[4], [[0, 0], [0, 9]]]) for m in RATIOS),
+    (partial(average_ratio_interval, "precision"), 0.0, [EYE, LOST, np.diag([5, 0, 0])], [ONES, EYE, LOST]),
+    (mcc_interval, -1.0, PAIRS[:2], [np.ones((2, 2)), np.eye(2), np.eye(2)[:, [0, 0]]]),
+    (mcc_interval, -1.0, [[[9, 0, 0], [9, 0, 0], [0, 0, 0]], 3 * EYE], [ONES, EYE, LOST]),
+]
 
 
-def test_degenerate_tables_give_intervals_of_averages():
-    for seen in (np.eye(3), np.eye(3)[:, [0, 0, 0]], np.diag([5, 0, 0])):
-        for expected in (np.eye(3), np.ones((3, 3)), np.eye(3)[:, [0, 0, 0]]):
-            low, high = average_ratio_interval("precision", seen, -3.0, expected=expected)
-            assert 0.0 <= low <= high <= 1.0
-
-
-def test_degenerate_tables_give_intervals_of_matthews_correlation():
-    for seen in ([[5, 0], [0, 0]], [[0, 5], [0, 5]], [[9, 0, 0], [9, 0, 0], [0, 0, 0]], 3 * np.eye(3)):
-        for expected in (np.ones_like(seen), np.eye(len(seen)), np.eye(len(seen))[:, [0] * len(seen)]):
-            low, high = mcc_interval(seen, -3.0, expected=expected)
-            assert -1.0 <= low <= high <= 1.0
-            assert low <= 0.0 or np.asarray(seen).trace() == 9.0
+@pytest.mark.parametrize(("interval", "least", "tables", "foreseen"), DEGENERATE)
+def test_degenerate_tables_give_intervals(interval, least, tables, foreseen):
+    for seen in tables:
+        for expected in (*foreseen, seen):
+            low, high = interval(seen, -3.0, expected=expected)
+            assert least <= low <= high <= 1.0
+            assert interval != mcc_interval or low <= 0.0 or np.asarray(seen).trace() == 9.0

@@ -1,5 +1,6 @@
 """Paired differences: exact misses by enumeration, the sign test, widths, and bad parameters."""
 
+import itertools
 import math
 
 import numpy as np
@@ -14,13 +15,13 @@ LAWS = [(0.0, 0.1), (0.02, 0.02), (0.3, 0.3), (0.05, 0.3), (0.9, 0.1), (0.0, 0.9
 def exact_misses(n, law, ln_delta, **settings):
     """Return the exact chances that the interval is above and below the difference of two error rates."""
     gain, loss = law
-    rest = max(1.0 - gain - loss, 0.0)
     above = below = 0.0
-    for better in range(n + 1):
-        for worse in range(n + 1 - better):
-            mass = multinomial.pmf([better, worse, n - better - worse], n, [gain, loss, rest])
-            if mass < 1e-9:
-                continue
+    for better, worse in itertools.product(range(n + 1), repeat=2):
+        counts = [better, worse, n - better - worse]
+        mass = multinomial.pmf(
+            counts, n, [gain, loss, max(1.0 - gain - loss, 0.0)]
+        )  # none of negative counts
+        if mass >= 1e-9:
             low, high = paired_zero_one_interval(better, worse, n, ln_delta, **settings)
             above += mass * (low > gain - loss + 1e-12)
             below += mass * (high < gain - loss - 1e-12)
@@ -36,13 +37,11 @@ def test_no_side_misses_more_than_its_half(n, law):
 
 
 def test_a_side_that_took_twice_its_share_would_miss_more():
-    worst = {
-        ln_delta: max(
-            max(exact_misses(14, (p, 0.9 - p), ln_delta, identical_rows=True)) for p in (0.3, 0.45, 0.5, 0.6)
-        )
-        for ln_delta in (math.log(0.18), math.log(0.36))
-    }
-    assert worst[math.log(0.18)] <= 0.09 < worst[math.log(0.36)]
+    def worst(ln_delta):
+        laws = [(p, 0.9 - p) for p in (0.3, 0.45, 0.5, 0.6)]
+        return max(max(exact_misses(14, law, ln_delta, identical_rows=True)) for law in laws)
+
+    assert worst(math.log(0.18)) <= 0.09 < worst(math.log(0.36))
 
 
 @pytest.mark.parametrize(("better", "worse"), [(9, 1), (30, 14), (14, 30), (8, 8), (60, 41)])
@@ -68,20 +67,18 @@ def test_of_zero_one_losses_both_forms_of_bets_agree():
     a, b = np.zeros(400), np.zeros(400)
     a[:40], b[30:50] = 1.0, 1.0  # only b is right on 30 rows, only a on 10
     counts = paired_zero_one_interval(30, 10, 400, -3.0, expected=(0.075, 0.025))
-    rows = paired_loss_interval(
-        a, b, -3.0, bounds=(0, 1), expected_difference=0.05, expected_variance=0.1 - 0.05**2
-    )
-    assert counts == pytest.approx(rows, abs=1e-3)
+    expected = {"expected_difference": 0.05, "expected_variance": 0.1 - 0.05**2}
+    assert counts == pytest.approx(paired_loss_interval(a, b, -3.0, bounds=(0, 1), **expected), abs=1e-3)
 
 
 def test_losses_in_other_units_scale():
-    rng = np.random.default_rng(0)
-    a, b = rng.random(300), rng.random(300)
-    unit = paired_loss_interval(a, b, -3.0, bounds=(0, 1), expected_difference=0.0, expected_variance=0.2)
-    scaled = paired_loss_interval(
-        5 + 10 * a, 5 + 10 * b, -3.0, bounds=(5, 15), expected_difference=0.0, expected_variance=20.0
-    )
-    assert scaled == pytest.approx((10 * unit[0], 10 * unit[1]))
+    a, b = np.random.default_rng(0).random((2, 300))
+
+    def interval(unit, variance):
+        expected = {"expected_difference": 0.0, "expected_variance": variance}
+        return paired_loss_interval(5 + unit * a, 5 + unit * b, -3.0, bounds=(5, 5 + unit), **expected)
+
+    assert interval(10, 20.0) == pytest.approx(tuple(10 * end for end in interval(1, 0.2)))
 
 
 def test_few_rows_give_intervals():

@@ -1,5 +1,7 @@
 """R^2 and D^2: scikit-learn's values, the inequality for the best constant, clipping, bad parameters."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,12 +23,12 @@ def sample(seed, n=1000, noise=0.7):
 @pytest.mark.parametrize("quantile", [None, 0.5, 0.1])
 def test_the_interval_is_around_scikit_learns_value(quantile, noise):
     y, p = sample(0, noise=noise)
-    expected = ExpectedLosses.of_rows(*sample(1, noise=noise), quantile=quantile, **CLIP)
-    if quantile is None:
-        value, (low, high) = r2_score(y, p), r_squared_interval(y, p, -3.0, expected=expected, **CLIP)
-    else:
+    interval, value = r_squared_interval, r2_score(y, p)
+    if quantile is not None:
+        interval = partial(d2_pinball_interval, quantile=quantile)
         value = d2_pinball_score(y, p, alpha=quantile)
-        low, high = d2_pinball_interval(y, p, -3.0, expected=expected, quantile=quantile, **CLIP)
+    expected = ExpectedLosses.of_rows(*sample(1, noise=noise), quantile=quantile, **CLIP)
+    low, high = interval(y, p, -3.0, expected=expected, **CLIP)
     assert low < value < high <= 1.0
     if noise > 0.1:  # a range of many deviations of the error costs more
         assert high - low < 0.6 * (1.0 - value) + 0.01

@@ -13,17 +13,15 @@ from tests.support.rows import each_row_of
 @each_row_of("recall_balanced", 30)
 def test_reference_numbers_of_classes_are_met(row):
     rows, hits = ([int(n) for n in str(row[f"{name}_per_class"]).split()] for name in ("rows", "hits"))
-    ln_delta = math.log(row["delta"])
-    first = class_mean_interval(hits[:1], rows[:1], ln_delta)
-    assert first[0] == pytest.approx(row["recall_first_class_lower"], abs=1e-9)
-    assert first[1] == pytest.approx(row["recall_first_class_upper"], abs=1e-9)
-    low, high = class_mean_interval(hits, rows, ln_delta)
-    assert low == pytest.approx(row["balanced_lower_cp"], abs=1e-9)
-    assert high == pytest.approx(row["balanced_upper_cp"], abs=1e-9)
-    value = row["balanced_accuracy"]
-    low, high = hoeffding(value, value, class_mean_size(tuple(rows)), ln_delta)
-    assert low == pytest.approx(row["balanced_lower_hoeffding"], abs=1e-9)
-    assert high == pytest.approx(row["balanced_upper_hoeffding"], abs=1e-9)
+    ln_delta, value = math.log(row["delta"]), row["balanced_accuracy"]
+    found = {
+        "recall_first_class_{}": class_mean_interval(hits[:1], rows[:1], ln_delta),
+        "balanced_{}_cp": class_mean_interval(hits, rows, ln_delta),
+        "balanced_{}_hoeffding": hoeffding(value, value, class_mean_size(tuple(rows)), ln_delta),
+    }
+    for name, ends in found.items():
+        expected = row[name.format("lower")], row[name.format("upper")]
+        assert ends == pytest.approx(expected, abs=1e-9)
 
 
 def test_hoeffding_stays_where_classes_are_many_and_small():

@@ -8,27 +8,14 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from sklearn_ada.guarantees import (
-    ExpectedLosses,
-    average_precision_interval,
-    average_ratio_interval,
-    confusion_ratio_interval,
-    d2_pinball_interval,
-    mcc_interval,
-    paired_loss_interval,
-    paired_zero_one_interval,
-    r_squared_interval,
-)
+from sklearn_ada import guarantees
 
 # Shares of the classes, and the law of the prediction in each of them.
 CONFUSIONS = {
     "balanced": ((0.5, 0.5), ((0.9, 0.1), (0.1, 0.9))),
     "one percent": ((0.02, 0.98), ((0.8, 0.2), (0.01, 0.99))),
     "nearly perfect": ((0.3, 0.7), ((0.995, 0.005), (0.002, 0.998))),
-    "five classes": (
-        (0.5, 0.2, 0.1, 0.1, 0.1),
-        tuple(tuple(0.7 if a == b else 0.075 for b in range(5)) for a in range(5)),
-    ),
+    "five classes": ((0.5, 0.2, 0.1, 0.1, 0.1), np.full((5, 5), 0.075) + 0.625 * np.eye(5)),
     "unequal rows": ((0.5, 0.5), ((0.9, 0.1), (0.1, 0.9))),
     "guesses": ((0.4, 0.3, 0.3), ((0.4, 0.3, 0.3),) * 3),
 }
@@ -45,15 +32,16 @@ class Case:
     def misses(self, n, delta, samples, seed):
         """Return how many of so many samples are missed by the interval at this delta."""
         rng = np.random.default_rng(seed)
-        value, ln_delta, known = self.value(n), math.log(delta), self.draw(rng, n)
-        cached = cache(lambda key: self.interval(np.frombuffer(key).reshape(known.shape), known, ln_delta))
+        value, ln_delta, foreseen = self.value(n), math.log(delta), self.draw(rng, n)
+        cached = cache(
+            lambda key: self.interval(np.frombuffer(key).reshape(foreseen.shape), foreseen, ln_delta)
+        )
         count = 0
         for _ in range(samples):
             seen = self.draw(rng, n)
+            few = seen.size < 30
             low, high = (
-                cached(np.asarray(seen, float).tobytes())
-                if seen.size < 30
-                else self.interval(seen, known, ln_delta)
+                cached(np.asarray(seen, float).tobytes()) if few else self.interval(seen, foreseen, ln_delta)
             )
             count += not low - 1e-12 <= value <= high + 1e-12
         return count
@@ -99,12 +87,12 @@ def confusion_case(metric, name):
         each = {"precision": hits / p, "jaccard": hits / (t + p - hits)}.get(metric, 2 * hits / (t + p))
         return float(each.mean() if metric == "macro" else each[0])
 
-    def interval(seen, known, ln_delta):
+    def interval(seen, foreseen, ln_delta):
         if metric == "mcc":
-            return mcc_interval(seen, ln_delta, expected=known)
+            return guarantees.mcc_interval(seen, ln_delta, expected=foreseen)
         if metric == "macro":
-            return average_ratio_interval("f_beta", seen, ln_delta, expected=known)
-        return confusion_ratio_interval(metric, seen, ln_delta, expected=known)
+            return guarantees.average_ratio_interval("f_beta", seen, ln_delta, expected=foreseen)
+        return guarantees.confusion_ratio_interval(metric, seen, ln_delta, expected=foreseen)
 
     return Case(value, draw, interval)
 
@@ -133,14 +121,14 @@ def regression_case(metric, name):
     else:
         value = 1 - mass @ abs(error) / min(mass @ abs(y - m) for m in y)
     quantile = None if metric == "r_squared" else 0.5
-    function = r_squared_interval if metric == "r_squared" else d2_pinball_interval
+    function = guarantees.r_squared_interval if metric == "r_squared" else guarantees.d2_pinball_interval
 
     def draw(rng, n):
         at = rng.choice(len(y), size=n, p=mass)
         return np.column_stack((y[at], p[at]))
 
-    def interval(seen, known, ln_delta):
-        expected = ExpectedLosses.of_rows(*known.T, quantile=quantile, **clip)
+    def interval(seen, foreseen, ln_delta):
+        expected = guarantees.ExpectedLosses.of_rows(*foreseen.T, quantile=quantile, **clip)
         return function(*seen.T, ln_delta, expected=expected, **clip)
 
     return Case(lambda n: float(value), draw, interval)
@@ -173,10 +161,9 @@ def ranking_case(name):
             scores = rng.standard_normal(n) + shift * positive
         return np.column_stack((scores, positive))
 
-    def interval(seen, known, ln_delta):
-        return average_precision_interval(
-            *seen.T, ln_delta, expected_scores=known[:, 0], expected_positive=known[:, 1], seed=0
-        )
+    def interval(seen, foreseen, ln_delta):
+        expected = {"expected_scores": foreseen[:, 0], "expected_positive": foreseen[:, 1]}
+        return guarantees.average_precision_interval(*seen.T, ln_delta, **expected, seed=0)
 
     return Case(value, draw, interval)
 
@@ -200,41 +187,31 @@ def paired_case(form, name):
     def value(n):
         return (gain - loss) * (0.25 if form == "rows" else 1.0)
 
-    def interval(seen, known, ln_delta):
+    def interval(seen, foreseen, ln_delta):
         if form == "rows":
-            difference = known[:, 0] - known[:, 1]
-            return paired_loss_interval(
-                *seen.T,
-                ln_delta,
-                bounds=(0.0, 1.0),
-                expected_difference=float(difference.mean()),
-                expected_variance=float(difference.var()),
-            )
+            mean, variance = (float(of(foreseen[:, 0] - foreseen[:, 1])) for of in (np.mean, np.var))
+            expected = {"expected_difference": mean, "expected_variance": variance}
+            return guarantees.paired_loss_interval(*seen.T, ln_delta, bounds=(0.0, 1.0), **expected)
         n = int(seen.sum())
-        settings = {"identical_rows": True} if form == "disagreements" else {"expected": tuple(known[:2] / n)}
-        return paired_zero_one_interval(int(seen[0]), int(seen[1]), n, ln_delta, **settings)
+        settings = (
+            {"identical_rows": True} if form == "disagreements" else {"expected": tuple(foreseen[:2] / n)}
+        )
+        return guarantees.paired_zero_one_interval(int(seen[0]), int(seen[1]), n, ln_delta, **settings)
 
     return Case(value, draw, interval)
 
 
-CASES = (
-    {
-        f"{metric}, {name}": (confusion_case, metric, name)
-        for metric in ("kappa", "f_beta", "precision", "jaccard", "macro", "mcc")
-        for name in CONFUSIONS
-    }
-    | {
-        f"{metric}, {name}": (regression_case, metric, name)
-        for metric in ("r_squared", "d2")
-        for name in REGRESSIONS
-    }
-    | {f"average precision, {name}": (ranking_case, name) for name in RANKINGS}
-    | {
+TABLES = ("kappa", "f_beta", "precision", "jaccard", "macro", "mcc")
+CASES = {
+    **{f"{metric}, {name}": (confusion_case, metric, name) for metric in TABLES for name in CONFUSIONS},
+    **{f"{m}, {name}": (regression_case, m, name) for m in ("r_squared", "d2") for name in REGRESSIONS},
+    **{f"average precision, {name}": (ranking_case, name) for name in RANKINGS},
+    **{
         f"difference by {form}, {name}": (paired_case, form, name)
         for form in ("disagreements", "bets", "rows")
         for name in PAIRS
-    }
-)
+    },
+}
 
 
 def case_of(name):
