@@ -16,22 +16,8 @@ from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.holdout.changes import is_whole
 from tests.support.ledgers import bodies
 
-SPLIT = {
-    "discrete": (450, lambda rng: rng.integers(0, 4, size=(600, 5))),  # 1,024 rows, so many occur twice
-    "twins": (300, lambda rng: np.repeat(rng.normal(size=(300, 2)), 2, axis=0)),
-}
-
-
-@pytest.mark.parametrize(("train", "drawn"), SPLIT.values(), ids=SPLIT)
-def test_no_false_alarm_on_rows_split_at_random(train, drawn):
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        hashes = row_hashes(drawn(rng))
-        order = rng.permutation(600)
-        assert not is_leak(hashes[order[:train]], hashes[order[train:]])
-
-
 ADDED = {
+    "nothing": lambda rows, rng: rows,
     "every row again": lambda rows, rng: np.repeat(rows, 2, axis=0),
     "every row often": lambda rows, rng: np.repeat(rows, 9, axis=0),
     "a bootstrap": lambda rows, rng: rows[rng.integers(0, len(rows), len(rows))],
@@ -39,7 +25,7 @@ ADDED = {
     "new rows": lambda rows, rng: np.r_[rows, rng.normal(size=(2000, rows.shape[1]))],
 }
 DATA = {
-    "discrete": lambda rng: rng.integers(0, 4, size=(600, 5)).astype(float),
+    "discrete": lambda rng: rng.integers(0, 4, size=(600, 5)).astype(float),  # so many occur twice
     "twins": lambda rng: np.repeat(rng.integers(0, 2, size=(300, 5)) + rng.random((300, 5)), 2, axis=0),
     "few kinds": lambda rng: rng.integers(0, 2, size=(600, 5)).astype(float),
 }
@@ -48,8 +34,8 @@ DATA = {
 @pytest.mark.parametrize("size", [30, 150, 300, 570])
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("added", ADDED)
-def test_no_false_alarm_on_oversampled_training_rows(added, data, size):
-    for seed in range(20):
+def test_no_false_alarm_on_rows_split_at_random_or_oversampled(added, data, size):
+    for seed in range(200 if (added, size) == ("nothing", 150) else 20):
         rng = np.random.default_rng(seed)
         X = rng.permutation(DATA[data](rng))
         assert not is_leak(row_hashes(ADDED[added](X[size:], rng)), row_hashes(X[:size]))
@@ -95,16 +81,12 @@ def test_a_smaller_chance_of_lone_values_would_be_wrong():
     assert binomtest(hits, 2000, 0.01, alternative="greater").pvalue < 1e-6
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_forty_leaked_unique_rows_are_found(seed):
-    X = np.random.default_rng(seed).normal(size=(1000, 3))
-    assert is_leak(row_hashes(X[:640]), row_hashes(X[600:]))
-
-
-def test_forty_leaked_rows_are_found_among_discrete_duplicates():
+def test_forty_leaked_rows_are_found_among_unique_ones_and_among_discrete_duplicates():
     rng = np.random.default_rng(0)
-    X = np.r_[rng.integers(0, 3, size=(500, 2)), rng.normal(size=(500, 2))]
-    X = rng.permutation(X)
+    for _ in range(5):
+        X = rng.normal(size=(1000, 3))
+        assert is_leak(row_hashes(X[:640]), row_hashes(X[600:]))
+    X = rng.permutation(np.r_[rng.integers(0, 3, size=(500, 2)), rng.normal(size=(500, 2))])
     unique = np.flatnonzero(X[:, 0] % 1 != 0)
     holdout, train = np.sort(unique[:250]), np.setdiff1d(np.arange(1000), unique[:250])
     leaked = np.r_[train, holdout[:40]]
@@ -142,22 +124,23 @@ def test_stored_zeros_of_a_sparse_matrix_change_no_hash_and_texts_have_hashes():
     assert len(row_hashes(pd.Series(["a", "b"]))) == 2
 
 
-@pytest.mark.parametrize(("size", "times"), [(250, 1), (250, 3), (4, 1)], ids=["whole", "often", "small"])
-def test_the_holdout_as_training_data_is_a_leak_and_that_is_priced(size, times, rows, tmp_path):
-    holdout = Holdout(rows[2][:size], rows[3][:size], ledger=tmp_path / "ledger.db")
-    with pytest.raises(HoldoutLeakError, match="rows of the holdout"):
-        holdout.check_overlap(np.repeat(rows[2][:size], times, axis=0))
-    assert holdout.report().nats == pytest.approx(-math.log(1e-6))
+LEAKS = [
+    (4, "as it is"),
+    (250, "as it is"),
+    (250, "three times"),
+    *((n, "in another order") for n in (20, 250)),
+]
 
 
-@pytest.mark.parametrize("size", [20, 250])
-def test_a_holdout_in_another_order_as_training_data_is_a_recorded_leak(rows, tmp_path, size):
-    X, y = rows[2][:size], rows[3][:size]
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
+@pytest.mark.parametrize(("size", "change"), LEAKS)
+def test_the_holdout_as_training_data_is_a_recorded_leak_and_that_is_priced(size, change, rows, tmp_path):
+    X = rows[2][:size]
+    holdout = Holdout(X, rows[3][:size], ledger=tmp_path / "ledger.db")
     order = np.random.default_rng(0).permutation(size)
+    train = {"as it is": X, "three times": np.repeat(X, 3, axis=0), "in another order": X[order]}[change]
     for _ in range(2):
         with pytest.raises(HoldoutLeakError, match="rows of the holdout"):
-            holdout.check_overlap(X[order])
+            holdout.check_overlap(train)
     assert holdout.report().nats == pytest.approx(-math.log(1e-6))  # the same rows, paid for once
 
 
@@ -202,13 +185,8 @@ def test_innocent_rows_of_few_kinds_are_hardly_ever_taken_for_the_holdout():
 def test_the_chance_of_the_same_rows_is_that_of_all_samples(counts, monkeypatch):
     """And the threshold is where it was said to be."""
     own = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)
-    n = len(own)
-    kinds = np.repeat(np.arange(len(counts)), counts)
-    chance = sum(
-        math.prod(counts[kind] / n for kind in sample)
-        for sample in product(range(len(counts)), repeat=n)
-        if sorted(sample) == sorted(kinds)
-    )
+    samples = (each for each in product(range(len(counts)), repeat=len(own)) if sorted(each) == sorted(own))
+    chance = sum(math.prod(counts[kind] / len(own) for kind in each) for each in samples)
     monkeypatch.setattr("sklearn_ada.holdout.changes._CHANCE", chance * 1.001)
     assert is_whole(own[::-1], own)
     monkeypatch.setattr("sklearn_ada.holdout.changes._CHANCE", chance * 0.999)

@@ -3,9 +3,6 @@
 import io
 import os
 import pickle
-import subprocess
-import sys
-import textwrap
 
 import joblib
 import numpy as np
@@ -21,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.transport import Parcel, in_this_process
+from tests.support.processes import SESSION, interpreter
 
 N = 10_000
 LARGE = 600_000  # bytes; joblib maps an array of a million or more into memory
@@ -69,7 +67,7 @@ def test_a_task_holds_no_rows(kind, tmp_path):
     assert all(a is b for a, b in zip(first, second, strict=True))  # joblib knows them again by identity
 
 
-def test_it_would_show():
+def test_a_task_that_holds_rows_is_larger():
     assert sent(TEXTS)[0] > 2 * LARGE
 
 
@@ -94,9 +92,8 @@ def test_what_only_joblib_can_pickle_is_left_to_it():
     class Local:
         pass
 
-    row = Local()
+    row, text = Local(), "a class of __main__ is unknown elsewhere"
     assert Parcel({"X": [row]}).unpacked()["X"][0] is row
-    text = "a class of __main__ is unknown elsewhere"
     assert Parcel({"X": [text]}).unpacked() == {"X": [text]}
 
 
@@ -125,24 +122,24 @@ def test_a_worker_gets_the_rows_once_and_maps_them(backend, tmp_path):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("kind", ["array", "texts", "frame"])
 def test_answers_do_not_depend_on_where_they_are_computed(kind, tmp_path):
+    X, model, prefix = ROWS[kind], DummyClassifier(), ""
     if kind == "texts":
-        model, grid = make_pipeline(CountVectorizer(), DummyClassifier()), "dummyclassifier__random_state"
-    else:
-        model, grid = DummyClassifier(), "random_state"
-    key = grid.replace("random_state", "strategy")
-    X = ROWS[kind]
-    new = pd.DataFrame(X[:300]).assign(text="new").rename(columns=str) if kind == "frame" else X[:300]
-    train = [f"train {i}" for i in range(300)] if kind == "texts" else new + 1 if kind == "array" else new
-    scores = {}
+        model, prefix = make_pipeline(CountVectorizer(), model), "dummyclassifier__"
+    grid = {f"{prefix}random_state": [1, 2, 3, 4], f"{prefix}strategy": ["stratified"]}
+    train = {
+        "array": lambda: X[:300] + 1,
+        "texts": lambda: [f"train {i}" for i in range(300)],
+        "frame": lambda: X[:300].assign(text="new"),
+    }[kind]()
+    scores = set()
     for n_jobs, backend in ((1, "loky"), (2, "loky"), (2, "threading"), (2, "multiprocessing")):
         holdout = Holdout(X, Y, ledger=tmp_path / f"{backend} {n_jobs}.db", random_state=0)
         scorer = StableHoldoutScorer("accuracy", holdout, n_subsamples=50)
-        search = GridSearchCV(model, {grid: [1, 2, 3, 4], key: ["stratified"]}, scoring=scorer, cv=scorer.cv,
-                              refit=False, n_jobs=n_jobs)  # fmt: skip
+        search = GridSearchCV(model, grid, scoring=scorer, cv=scorer.cv, refit=False, n_jobs=n_jobs)
         with joblib.parallel_config(backend=backend):
-            scores[backend, n_jobs] = search.fit(train, Y[:300]).cv_results_["mean_test_score"].tolist()
-    assert len({tuple(values) for values in scores.values()}) == 1
-    assert np.isfinite(scores["loky", 1]).all()
+            scores.add(tuple(search.fit(train, Y[:300]).cv_results_["mean_test_score"]))
+    assert len(scores) == 1
+    assert np.isfinite(scores.pop()).all()
 
 
 SEARCH = """
@@ -165,18 +162,14 @@ SEARCH = """
 def test_nothing_is_left_on_disk(tmp_path):
     folder = tmp_path / "joblib"
     folder.mkdir()
-    settings = {**os.environ, "JOBLIB_TEMP_FOLDER": str(folder), "TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(SEARCH)]
-    done = subprocess.run(command, env=settings, capture_output=True, text=True, check=True)
+    settings = {"JOBLIB_TEMP_FOLDER": folder, "TMPDIR": tmp_path, "PYTHONWARNINGS": "ignore"}
+    done = interpreter(SEARCH, **settings, **{SESSION: os.environ[SESSION]})
     assert int(done.stdout) >= 1  # there was something to be removed
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
 
 
 def test_a_linear_model_reads_rows_that_it_must_not_change(tmp_path):
-    holdout = Holdout(NUMBERS, Y, ledger=tmp_path / "ledger.db")
-    model = LogisticRegression().fit(NUMBERS[:100], Y[:100])
-    scorer = ThresholdoutScorer("accuracy", holdout)
-
-    others = NUMBERS[:300] + 1e-6
+    scorer = ThresholdoutScorer("accuracy", Holdout(NUMBERS, Y, ledger=tmp_path / "ledger.db"))
+    model, others = LogisticRegression().fit(NUMBERS[:100], Y[:100]), NUMBERS[:300] + 1e-6
     (there,) = joblib.Parallel(n_jobs=2)(joblib.delayed(scorer)(model, others, Y[:300]) for _ in "1")
     assert there == scorer(model, others, Y[:300])
