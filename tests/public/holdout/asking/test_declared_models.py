@@ -127,5 +127,5 @@ def test_declared_intervals_cover_at_once_and_without_their_number_they_would_no
     def without_number(self, member, allowance):
         return type(allowance)(math.log(BETA / 2.0), allowance.nats)
 
-    monkeypatch.setattr(holdouts.State, "declared", without_number)
+    monkeypatch.setattr(holdouts.State, "with_declared", without_number)
     assert stats.binom.sf(misses(range(runs, 2 * runs)) - 1, runs, BETA) < 1e-6
