@@ -38,14 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from sklearn_ada import _validation
-from sklearn_ada._validation import (
-    bad_parameter,
-    check_integer,
-    check_real,
-    checked,
-    checked_fields,
-    instance,
-)
+from sklearn_ada._validation import bad_parameter, check_integer, check_real, checked, checked_fields
 from sklearn_ada.accounting.events import CodedRelease, Release, Symbol
 
 __all__ = [
@@ -545,7 +538,7 @@ class LogBuckets:
 
 
 @dataclass(frozen=True)
-@checked_fields(grid=instance(Grid, "a Grid"), guess="finite or None", scale=">= 0")
+@checked_fields(grid=_validation.instance(Grid, "a Grid"), guess="finite or None", scale=">= 0")
 class Rounding:
     """A grid for an answer, and the grid point that is expected.
 
@@ -584,7 +577,7 @@ class Rounding:
         return Symbol(stream, index - centre, self.scale)
 
 
-is_rounding = instance(Rounding, "a Rounding")
+is_rounding = _validation.instance(Rounding, "a Rounding")
 
 
 @checked(value="finite", rounding=is_rounding)

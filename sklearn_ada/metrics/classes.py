@@ -50,12 +50,7 @@ def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Calla
 
 @register("balanced_accuracy")
 @register("recall_macro", only_present=True)
-@register(
-    "recall",
-    positive=1,
-    scorer_of=partial(metrics.make_scorer, metrics.recall_score),
-    instead="'recall_macro'",
-)
+@_of_one_class("recall", metrics.recall_score)
 @dataclass(frozen=True)
 class ClassMean(SumOfTerms):
     """The mean over classes of the share of each class that is predicted right.

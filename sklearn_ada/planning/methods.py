@@ -420,11 +420,11 @@ def _certify_each(given: Assumptions, n: int, k: int) -> float:
     return given.half_width(n, plan_certifies(k, n * given.guess_error(n), given.ln_beta))
 
 
-def _cells(given: Assumptions, n: int, k: int) -> tuple[PlannedCells, Callable[[float, float], float]]:
+def _cells(given: Assumptions, n: int, k: int, certified: Callable[..., float]) -> float:
     """Return what searches in a row certify, each about its winner, whose count is sealed."""
     error = max(given.guess_error(n), _LEAST_COUNT / n)
     plan = PlannedCells(k, given.ln_beta, given.surprise_rate)
-    return plan, lambda ln_delta, cells: given.half_width(n, ln_delta, cells * error)
+    return certified(plan, lambda ln_delta, cells: given.half_width(n, ln_delta, cells * error))
 
 
 @_method(
@@ -432,22 +432,19 @@ def _cells(given: Assumptions, n: int, k: int) -> tuple[PlannedCells, Callable[[
     "answers='coarse', said of each winner at once; expected if guesses hold as assumed", WINNERS,
 )  # fmt: skip
 def _cells_while_searching(given: Assumptions, n: int, k: int) -> float:
-    plan, half_width = _cells(given, n, k)
-    return plan.coarse(half_width)
+    return _cells(given, n, k, PlannedCells.coarse)
 
 
 @_method("cells, published", "answers='coarse', the exact value of one model in the end", KEPT)
 def _cells_published(given: Assumptions, n: int, k: int) -> float:
-    plan, half_width = _cells(given, n, k)
-    return plan.published(half_width)
+    return _cells(given, n, k, PlannedCells.published)
 
 
 @_method(
     "cells, unsealed", "answers='coarse', the exact values of all winners once the holdout is closed", AT_END
 )
 def _cells_unsealed(given: Assumptions, n: int, k: int) -> float:
-    plan, half_width = _cells(given, n, k)
-    return plan.unsealed(half_width)
+    return _cells(given, n, k, PlannedCells.unsealed)
 
 
 @_method("Gaussian noise, direct", "transfer theorem of sklearn_ada.guarantees.transfer")

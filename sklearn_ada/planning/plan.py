@@ -259,14 +259,11 @@ class HoldoutPlan(PlanRows):
             f"<p>{html.escape(self.recommendation)}</p>"
         )
 
-    @property
-    def _noun(self) -> str:
-        return "adaptive verdict" if self.given.verdicts else "adaptive question"
-
     def _title(self) -> str:
+        noun = "adaptive verdict" if self.given.verdicts else "adaptive question"
         asked = [
             many(self.n, "record") if self.n else "",
-            many(self.n_questions, self._noun, of_searches=self.of_searches) if self.n_questions else "",
+            many(self.n_questions, noun, of_searches=self.of_searches) if self.n_questions else "",
             f"half-width {self.width:g}" if self.width else "",
         ]
         value = self.given.expected_value
@@ -440,8 +437,8 @@ def _rows_of_searches(plan: PlanRows) -> str:
     if plan.n_questions == 1 and not one.vacuous:
         return (
             f"For one search, and none after it, a plain holdout of {many(one.n, 'record')} is enough. If "
-            f"others may follow, answer in cells: its winner can be published so closely {_with(kept)}"
-            f"{guesses_hold(plan)}."
+            f"others may follow, answer in cells: its winner can be published so closely with "
+            f"{_rows_of(kept)}{guesses_hold(plan)}."
         )
     if all(row.vacuous for row in (split, early, unsealed, kept)):
         return f"No holdout {_PLANNED} certifies winners of {searches} so closely."
@@ -449,7 +446,8 @@ def _rows_of_searches(plan: PlanRows) -> str:
         f"For {searches} use answers='coarse'{guesses_hold(plan)}. If it is the published model that must be "
         f"so close, that takes {_rows_of(kept)}; if all winners must, unsealed in the end, "
         f"{_rows_of(unsealed)}; if each must while searching, {_rows_of(early)}. Sample splitting tells "
-        f"every winner at once so closely {_with(split)}, if the number of searches is known in advance"
+        f"every winner at once so closely with {_rows_of(split)}, if the number of searches is known in "
+        "advance"
     )
     better = not split.vacuous and split.n < early.n
     return words + (": fewer than cells need while searching." if better else ".")
@@ -466,10 +464,6 @@ def _within(row: MethodPlan) -> str:
 
 def _rows_of(row: MethodPlan) -> str:
     return "more than can be planned for" if row.vacuous else many(row.n, "record")
-
-
-def _with(row: MethodPlan) -> str:
-    return f"with {_rows_of(row)}"
 
 
 def _up_to(searches: int) -> str:
