@@ -206,7 +206,7 @@ class Notes:
             self.holdouts.append(found.holdout_)
         return found
 
-    def ask(self, method, *args, **options):
+    def ask(self, method, /, *args, **options):
         """Return what a method returns, or None where it raises; note both."""
         try:
             result = method(*args, **options)
