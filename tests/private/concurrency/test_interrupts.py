@@ -14,7 +14,7 @@ import pytest
 from sklearn_ada.ledger import MemoryLedger, SQLiteLedger, transactions
 from sklearn_ada.ledger.sqlite import LockFile
 from sklearn_ada.ledger.transactions import InterruptsHeld
-from tests.support.ledger.damages import forget_connections, opened
+from tests.support.ledger.damages import forget_connections
 from tests.support.ledger.ledger_backends import Genesis, MemoryBackend, Tally, charge, count, fill
 from tests.support.processes import started, together
 
@@ -147,7 +147,7 @@ def test_an_exception_of_another_signal_at_any_instant_leaves_no_edit_behind(pat
     handler = signal.getsignal(signal.SIGINT)
     interrupts = ask_in_a_storm(once_at(path), 200, seed=4, number=signal.SIGUSR1)
     assert interrupts["ask"] > 20
-    opened(path)
+    once_at(path)()
     assert signal.getsignal(signal.SIGINT) == handler
 
 
