@@ -247,10 +247,10 @@ class CodedQuestion(Question):
 def foreseen_variance(
     rule: Measure, guess: Guess, bounds: tuple[float, float], size: float, policy: Policy
 ) -> float | None:
-    """Return the variance that the guess suggests, as a part of the squared range, or None.
+    """Return the variance that the guess suggests, or None.
 
-    It is for a certify that releases the variance, too: where an interval that uses it promises to be
-    narrower. The guess alone decides that.
+    It is a part of the squared range, for a certify that releases the variance, too: where an interval that
+    uses it promises to be narrower. The guess alone decides that.
     """
     if not rule.has_variance or guess.deviation is None or size < 2:
         return None

@@ -458,5 +458,5 @@ class Outcome:
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return a number, and None for what is not finite, as JSON has neither infinity nor NaN."""
+    """Return a finite number; None for others, as JSON has neither infinity nor NaN."""
     return float(value) if math.isfinite(value) else None

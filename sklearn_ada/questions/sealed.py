@@ -167,7 +167,7 @@ def as_recorded(
 
 @dataclass(frozen=True)
 class LossCount:
-    """How many of n rows have a loss of 1, in cells of counts around the guess.
+    """How many of n rows have a loss of 1, in cells around the guess.
 
     Losses (or scores) are 0 or 1.
 

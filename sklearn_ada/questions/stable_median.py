@@ -563,7 +563,7 @@ class StableQuestion(Question):
         )
 
     def _sampling(self, allowance: Allowance) -> tuple[int, float, float]:
-        """Return how many subsamples there are, the rank error of a draw, and ln delta of the sampling.
+        """Return the number of subsamples, a draw's rank error, and ln delta of the sampling.
 
         Half of delta is for the mechanism's noise, if there is any.
         """

@@ -1,4 +1,4 @@
-"""Check the model that a holdout is asked about, and give it and its questions their keys.
+"""Check the model that a holdout is asked about, and give its questions keys.
 
 **Keys.** What must agree for a recorded answer to be proposed again is made without the holdout's rows: if it
 depended on them, whether there is a recorded answer would reveal something about them. Two keys for one

@@ -1,4 +1,4 @@
-"""Keep a summary of what a model predicted on the holdout, to recognise the same predictions later.
+"""Summarise what a model predicted on the holdout, to recognise the same predictions later.
 
 A digest of a model cannot see everything that its predictions depend on (weights in a file, a patched
 library), so the digest only proposes that a question was asked before. Whether it was, its predictions on the

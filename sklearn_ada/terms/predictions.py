@@ -1,8 +1,9 @@
-"""Take predicted labels from anywhere for the rows of a holdout, and ask about them as about a model.
+"""Take predicted labels for the rows of a holdout in place of a model.
 
-Whoever hands them in may have seen the holdout's X, and usually has: they are no function of one row, and
-there is no population to which they apply. What is certified is the expected score *on these rows*: the mean,
-over the rows, of the probability that a label drawn anew given X is the one that was predicted.
+They may come from anywhere. Whoever hands them in may have seen the holdout's X, and usually has: they are no
+function of one row, and there is no population to which they apply. What is certified is the expected score
+*on these rows*: the mean, over the rows, of the probability that a label drawn anew given X is the one that
+was predicted.
 
 **Theorem.** Let the rows be independent draws. For predictions p that depend on X, on earlier answers and on
 anything but the labels, let S be the number of rows with ``p_i = Y_i``. With probability at least
