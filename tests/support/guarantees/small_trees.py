@@ -9,6 +9,7 @@ purses are the package's own.
 import itertools
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from scipy.stats import multinomial
@@ -17,7 +18,7 @@ from sklearn_ada.accounting import CountCode, PolyaUrn, unsealing_nats
 from sklearn_ada.guarantees import Purse
 from sklearn_ada.mechanisms import CountCells
 
-__all__ = ["Answered", "Asked", "SmallTree", "worst_failure"]
+__all__ = ["Answered", "Asked", "SmallTree", "independent", "worst_failure", "worst_of_six_trees"]
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,15 @@ def worst_failure(tree, statements):
             missed |= (mean < low - 1e-15) | (mean > high + 1e-15)
         failure += chances[:, rows].sum(axis=1) * missed
     return float(failure.max())
+
+
+def worst_of_six_trees(statements, strata, n_values, depth):
+    """Return the worst failure of six random trees; ``statements`` takes a tree, too."""
+    worst = 0.0
+    for seed in range(6):
+        tree = SmallTree(np.random.default_rng([seed, depth, n_values, *strata]), strata, n_values, depth)
+        worst = max(worst, worst_failure(tree, partial(statements, tree)))
+    return worst
 
 
 def independent(*marginals):

@@ -50,9 +50,11 @@ def test_reference_intervals_of_the_transcript_are_met(row):
             assert math.log(end) == pytest.approx(row[name], rel=1e-9, abs=1e-9)
 
 
-def test_one_success_of_identical_rows_has_the_binomial_tail():
+def test_one_success_of_identical_rows_has_the_binomial_tail_and_a_level_above_a_quarter_is_a_quarter():
     low, _ = binomial_tail_ends(1, 1, 50, math.log(0.05), identical_rows=True)
     assert binom.sf(0, 50, low) == pytest.approx(0.05, rel=1e-9)
+    quarter = binomial_tail_ends(5, 7, 20, math.log(0.25))
+    assert quarter == binomial_tail_ends(5, 7, 20, -0.1) == clopper_pearson(5, 7, 20, 0.0)
 
 
 def test_rows_at_a_class_mix_have_the_union_bound():
@@ -74,11 +76,6 @@ def test_unequal_rows_never_beat_the_ends(n, level):
             if 0.0 <= q <= 1.0 and (others or p <= low):
                 parts = binom.pmf(range(rows + 1), rows, p), binom.pmf(range(others + 1), others, q)
                 assert np.convolve(*parts)[count:].sum() <= level * (1 + 1e-9)
-
-
-def test_a_level_above_a_quarter_counts_as_a_quarter():
-    assert binomial_tail_ends(5, 7, 20, -0.1) == binomial_tail_ends(5, 7, 20, math.log(0.25))
-    assert clopper_pearson(5, 7, 20, 0.0) == binomial_tail_ends(5, 7, 20, math.log(0.25))
 
 
 @pytest.mark.parametrize("identical", [True, False])
