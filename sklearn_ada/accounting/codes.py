@@ -61,17 +61,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, stdtr
 
-from sklearn_ada._validation import (
-    LN_2,
-    bad_parameter,
-    check_integer,
-    checked,
-    checked_fields,
-    instance,
-    integer,
-    plain,
-    real,
-)
+from sklearn_ada import _validation
+from sklearn_ada._validation import LN_2, bad_parameter, checked, checked_fields, plain
 from sklearn_ada.accounting import events
 from sklearn_ada.accounting.events import FAILURES, MOST_OFFSET, CountSymbol, Event, Symbol
 from sklearn_ada.exceptions import UnsupportedEventError
@@ -110,8 +101,8 @@ _MASSES_OF_ONE = {"confirmation": DIFFERENT_MASS, "version": DIFFERENT_MASS, "re
 _URNS = ("cells", "winner", "candidate", "confirmation", "version")
 _OF_CELLS = ("cells", "winner", "candidate")
 
-_OFFSET = integer(-MOST_OFFSET, MOST_OFFSET)
-_probability = real(0.0, 1.0, closed="high")
+_OFFSET = _validation.integer(-MOST_OFFSET, MOST_OFFSET)
+_probability = _validation.real(0.0, 1.0, closed="high")
 
 
 @dataclass(frozen=True)
@@ -187,7 +178,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-@checked_fields(centre=real(-MOST_OFFSET, MOST_OFFSET), tau="> 0", failure_mass="(0, 1)")
+@checked_fields(centre=_validation.real(-MOST_OFFSET, MOST_OFFSET), tau="> 0", failure_mass="(0, 1)")
 class CountCode:
     """A law on counts: a Student and a Cauchy law, and a little mass for failures.
 
@@ -223,7 +214,9 @@ class CountCode:
             Both ends belong to the range.
         """
         owner = "CountCode.ln_mass"
-        high_count = check_integer(high_count, "high_count", owner, low=low_count, high=MOST_OFFSET)
+        high_count = _validation.check_integer(
+            high_count, "high_count", owner, low=low_count, high=MOST_OFFSET
+        )
         return math.log1p(-self.failure_mass) + self._ln_between(low_count, high_count)
 
     def ln_failure(self) -> float:
@@ -236,7 +229,7 @@ class CountCode:
         """
         return math.log(self.failure_mass / len(FAILURES))
 
-    @checked(count=integer(-MOST_OFFSET), low_count=_OFFSET, high_count=_OFFSET)
+    @checked(count=_validation.integer(-MOST_OFFSET), low_count=_OFFSET, high_count=_OFFSET)
     def ln_within(self, count: int, low_count: int, high_count: int) -> float:
         """Return a count's log mass, given that it lies in a range.
 
@@ -362,7 +355,7 @@ class DescriptionLength:
     True
     """
 
-    @checked(code=instance(Code, "a Code"))
+    @checked(code=_validation.instance(Code, "a Code"))
     def __init__(self, code: Code) -> None:
         self.code = code
         self.nats = 0.0
@@ -657,8 +650,8 @@ def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high
     6.68
     """
     owner = "released_ends_nats"
-    low = check_integer(low, "low", owner, low=0, high=size)
-    high = check_integer(high, "high", owner, low=low, high=size)
+    low = _validation.check_integer(low, "low", owner, low=0, high=size)
+    high = _validation.check_integer(high, "high", owner, low=low, high=size)
     ln_no_failure = math.log1p(-high_code.failure_mass)
     return -low_code.ln_within(low, 0, size) - high_code.ln_within(high, low, size) + ln_no_failure
 
