@@ -6,7 +6,6 @@ import pytest
 from scipy import integrate
 
 from sklearn_ada.accounting import AboveThresholdEvent, PureDPEvent
-from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.mechanisms import SparseVector, above_threshold, sparse_vector_error
 from tests.support.laws import chi_square, fits_only_as_it_is, is_too_often
 
@@ -100,16 +99,6 @@ def test_each_run_is_an_event_of_its_own_when_redrawn():
     run = AboveThresholdEvent(1.0)
     assert events == [run, None, run, None, None, run]
     assert above_threshold(1.0, 1e-3).ask(0.0, 0.5, rng).event == run
-
-
-def test_after_the_last_hit_every_question_is_refused():
-    rng, vector = np.random.default_rng(0), SparseVector(1.0, 1e-3, max_hits=2)
-    assert [vector.ask(1.0, 0.0, rng).answer for _ in range(2)] == ["above"] * 2
-    state = rng.bit_generator.state
-    for value in (0.0, 1.0, 0.0):
-        with pytest.raises(BudgetExhaustedError, match="SparseVector is exhausted"):
-            vector.ask(value, 0.0, rng)
-    assert rng.bit_generator.state == state
 
 
 @pytest.mark.parametrize(("max_hits", "redraw"), [(1, False), (3, False), (3, True)])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_ada import mechanisms
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 ROUNDING = mechanisms.Rounding(mechanisms.UniformGrid(0.0, 1.0, 101), guess=0.5)
 SAMPLE = np.linspace(0.0, 1.0, 200)
@@ -33,6 +34,8 @@ CASES = {
     "sample_splitting": (lambda: mechanisms.SampleSplitting(30), lambda x: (lambda i: x, ROUNDING)),
 }
 
+ENDLESS = {"ladder", "parameter_free_ladder", "multiplicative_weights"}  # or learn, and are right
+
 
 def made(name):
     """Return a new mechanism, and how it is asked for a number."""
@@ -58,6 +61,18 @@ def test_a_restored_mechanism_goes_on_as_if_nothing_had_happened(name, stop):
         return releases, json.dumps(mechanism.state())
 
     assert converse(restore=True) == converse(restore=False)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ENDLESS])
+def test_an_exhausted_mechanism_refuses_every_question_and_draws_nothing(name):
+    (mechanism, ask), rng = made(name), np.random.default_rng(0)
+    while not mechanism.exhausted:
+        ask(mechanism, 1.0, rng)
+    before = rng.bit_generator.state
+    for x in (0.0, 0.5, 1.0):
+        with pytest.raises(BudgetExhaustedError, match=f"{type(mechanism).__name__} is exhausted"):
+            ask(mechanism, x, rng)
+    assert rng.bit_generator.state == before
 
 
 @pytest.mark.parametrize("name", CASES)
