@@ -42,7 +42,7 @@ def charge_while_it_is_backed_up(path, size, who):
     return answers
 
 
-@pytest.mark.parametrize("size", [250, pytest.param(2500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [150, pytest.param(2500, marks=pytest.mark.slow)])
 def test_no_charge_is_lost_or_renumbered_while_the_file_is_read_all_the_time(path, empty, size):
     workers = in_processes("fork", PROCESSES, charge_while_it_is_backed_up, path, size)
     answers = sorted(each for answers in workers for each in answers)
