@@ -42,11 +42,16 @@ def test_no_more_transcripts_are_possible_than_are_counted(step):
     assert len(transcripts) > 1 or step == 1.0
 
 
-def test_ladder_symbols_count_steps():
-    ladder = Ladder(0.25)
-    events = [ladder.ask(loss).event for loss in (0.8, 0.7, 0.1, 0.5)]
+def test_symbols_count_steps_and_those_of_the_parameter_free_ladder_count_records():
+    step = Ladder(0.25)
+    events = [step.ask(loss).event for loss in (0.8, 0.7, 0.1, 0.5)]
     assert events == [CodedRelease((Symbol("lattice", z),)) for z in (1, 0, 3, 0)]
-    assert not ladder.exhausted
+    ladder, questions = ParameterFreeLadder(), [[1.0] * 5 + [0.0] * 5, [1.0] + [0.0] * 9]
+    events = [ladder.ask(losses).event for losses in questions]
+    assert events == [CodedRelease((Symbol("lattice", z),)) for z in (5, 4)]
+    assert [each.exhausted for each in (step, ladder)] == [False, False]
+    with pytest.raises(ValueError, match="'losses'"):  # records may not become more
+        ladder.ask([0.0] * 11)
 
 
 def parameter_free_by_hand(questions):
@@ -69,7 +74,6 @@ def test_parameter_free_ladder_agrees_with_the_paper():
     answers = [ladder.ask(losses).answer for losses in questions]
     assert answers == pytest.approx(parameter_free_by_hand([list(q) for q in questions]))
     assert len(set(answers)) > 2
-    assert not ladder.exhausted
 
 
 @pytest.mark.parametrize(("losses", "answer"), [([0.0, 1.0], 1.0), ([0.0, 0.0, 0.0, 1.0], 0.25)])
@@ -77,17 +81,3 @@ def test_the_standard_error_divides_by_n_minus_1(losses, answer):
     """The difference to the best is -1 on one record of two, error 1/2, or on three of four, error 1/4."""
     ladder = ParameterFreeLadder()
     assert [ladder.ask(each).answer for each in ([1.0] * len(losses), losses)] == [1.0, answer]
-
-
-def test_parameter_free_symbols_count_records():
-    ladder = ParameterFreeLadder()
-    questions = np.repeat([[1.0, 0.0]], [5, 5], axis=1), np.repeat([[1.0, 0.0]], [1, 9], axis=1)
-    events = [ladder.ask(losses[0]).event for losses in questions]
-    assert events == [CodedRelease((Symbol("lattice", z),)) for z in (5, 4)]
-
-
-def test_the_record_length_may_not_change():
-    ladder = ParameterFreeLadder()
-    ladder.ask([0.0, 1.0])
-    with pytest.raises(ValueError, match="'losses'"):
-        ladder.ask([0.0, 1.0, 1.0])

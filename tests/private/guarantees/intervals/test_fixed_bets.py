@@ -63,14 +63,10 @@ def mean_wealth(rows, ratio, bets):
     )
 
 
-
-
 @given(st.lists(ROW, min_size=1, max_size=30), st.floats(1e-9, 4.0))
 def test_the_mean_wealth_of_fixed_bets_is_at_most_one_for_rows_of_any_laws(rows, variance):
     mean = math.fsum(p * high + (1.0 - p) * low for p, high, low in rows) / len(rows)
     assert mean_wealth(rows, mean, sizes(len(rows), -3.0, variance, 1.0)) <= 1.0 + 1e-9
-
-
 
 
 def test_the_mean_wealth_of_fixed_bets_is_above_one_just_below_the_ratio():

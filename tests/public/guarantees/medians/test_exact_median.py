@@ -19,12 +19,8 @@ def test_the_answer_is_not_below_its_low_level(m, delta, rank_error):
     assert high == pytest.approx(1 - low)
     needed = math.ceil(m * (0.5 - rank_error) - 1e-9)
     assert stats.binom.sf(needed - 1, m, low) <= delta / 2 * (1 + 1e-9)
-
-
-def test_a_level_two_percent_sharper_is_noticed():
-    m, delta = 400, 0.05
-    low, _ = quantile_interval(m, 0.0, math.log(delta))
-    assert stats.binom.sf(199, m, low * 1.02) > delta / 2
+    if (m, delta, rank_error) == (400, 0.05, 0.0):  # a level two percent sharper is noticed
+        assert stats.binom.sf(needed - 1, m, low * 1.02) > delta / 2
 
 
 @pytest.mark.parametrize("m", [20, 101, 400])
@@ -65,7 +61,5 @@ def test_simulated_medians_lie_between_their_levels():
     m, delta, runs = 51, 0.2, 2000
     low, high = quantile_interval(m, 0.0, math.log(delta))
     medians = np.median(np.random.default_rng(0).random((runs, m)), axis=1)  # uniform: value = level
-    misses = int(np.count_nonzero((medians < low) | (medians > high)))
-    assert not is_too_often(misses, runs, delta)
-    narrow = int(np.count_nonzero(np.abs(medians - 0.5) > 0.6 * (0.5 - low)))
-    assert is_too_often(narrow, runs, delta)
+    assert not is_too_often(((medians < low) | (medians > high)).sum(), runs, delta)
+    assert is_too_often((np.abs(medians - 0.5) > 0.6 * (0.5 - low)).sum(), runs, delta)
