@@ -61,6 +61,18 @@ def numbered():
 
 
 @pytest.fixture(scope="session")
+def classes(numbered):
+    """X and labels of 400 rows."""
+    return numbered[0][:, 1:], numbered[1]["classifier"]
+
+
+@pytest.fixture(scope="session")
+def numbers(numbered):
+    """X and numbers of 400 rows."""
+    return numbered[0][:, 1:], numbered[1]["regressor"]
+
+
+@pytest.fixture(scope="session")
 def rows():
     """Training X and y, then holdout X and y, then X and y for a test."""
     X, y = make_classification(700, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)

@@ -2,10 +2,11 @@
 
 import warnings
 
+import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-__all__ = ["TREE", "asking", "grid", "warned"]
+__all__ = ["TREE", "asking", "bayes_search", "grid", "optuna_search", "warned"]
 
 TREE = DecisionTreeClassifier(random_state=0)
 
@@ -16,6 +17,22 @@ def grid(model=TREE, values=None, **params):
     name = next(name for name in names if name in model.get_params())
     usual = [0.1, 1.0] if name in ("C", "alpha") else [1, 2]
     return GridSearchCV(model, {name: usual if values is None else values}, **params)
+
+
+def optuna_search(model=TREE, name="max_depth", bounds=(1, 9), **params):
+    """Return a search of Optuna over one whole number; where it is not installed, skip the test."""
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    laws = {name: optuna.distributions.IntDistribution(*bounds)}
+    search = pytest.importorskip("optuna_integration").OptunaSearchCV
+    return search(model, laws, **{"n_trials": 8, "random_state": 0, **params})
+
+
+def bayes_search(model=TREE, bounds=(1, 9), **params):
+    """Return a search of scikit-optimize over depths; where it is not installed, skip the test."""
+    usual = {"n_iter": 6, "optimizer_kwargs": {"n_initial_points": 4}, "random_state": 0}
+    search = pytest.importorskip("skopt").BayesSearchCV
+    return search(model, {"max_depth": bounds}, **{**usual, **params})
 
 
 def asking(scorer, values=(1, 2, 3, 4), search=GridSearchCV, **params):

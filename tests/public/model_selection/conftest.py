@@ -1,15 +1,3 @@
 """Data, estimators that remember the rows they were fitted on, and a look into the ledger."""
 
-from tests.support.fixtures_of_model_selection import (
-    asked,
-    coins,
-    holdout,
-    numbered,
-    recorder,
-    refused,
-    rows,
-    searched,
-    wrap,
-)
-
-__all__ = ["asked", "coins", "holdout", "numbered", "recorder", "refused", "rows", "searched", "wrap"]
+from tests.support.fixtures_of_model_selection import *  # noqa: F403
