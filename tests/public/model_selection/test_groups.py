@@ -10,69 +10,64 @@ from sklearn_ada import Holdout, ThresholdoutScorer
 from tests.support.searches import grid
 
 GROUPS = np.arange(400) // 8
-ASKS = ["candidates", "winner", 2]
+asks = pytest.mark.parametrize("ask", ["candidates", "winner", 2])
 
 
 @pytest.fixture
-def searched(searched):
+def grouped(searched):
     """Fit a wrapped search of grouped rows."""
 
-    def fit(search=None, groups=GROUPS, **params):
-        search = grid(LogisticRegression()) if search is None else search
-        return searched(search, passed={"groups": groups}, **params)
+    def fit(search=None, **params):
+        return searched(search or grid(LogisticRegression()), passed={"groups": GROUPS}, **params)
 
     return fit
 
 
-@pytest.mark.parametrize("ask", ASKS)
-def test_no_group_is_on_both_sides_of_any_split(ask, recorder, searched):
+@asks
+def test_no_group_is_on_both_sides_of_any_split_and_groups_are_the_units_of_the_certificate(
+    ask, recorder, grouped
+):
     kind = recorder["classifier"]
-    search = searched(grid(kind(), cv=None if ask == "candidates" else GroupKFold(3)), ask=ask)
+    search = grouped(grid(kind(), cv=None if ask == "candidates" else GroupKFold(3)), ask=ask)
     final = {int(row) // 8 for row in search.best_estimator_.rows_}
     assert search.holdout_.n_rows == 400 - 8 * len(final)
     for rows in kind.fitted_on:
         fitted = {int(row) // 8 for row in rows}
         assert len(rows) == 8 * len(fitted)
         assert fitted <= final
-
-
-@pytest.mark.parametrize("ask", ASKS)
-def test_groups_are_the_units_of_the_certificate(ask, searched):
-    search = searched(ask=ask)
     assert search.best_answer_.certificate.target.endswith("group sizes")
     units = search.holdout_.ledger.genesis["units"]
     assert units["groups"]
     assert units["number"] == search.holdout_.n_rows // 8
 
 
-@pytest.mark.parametrize("ask", ASKS)
+@asks
 @pytest.mark.parametrize(  # Thresholdout has no interval of f1_macro without groups either
     ("mechanism", "scoring"), [("auto", "roc_auc"), ("auto", "f1_macro"), ("thresholdout", "roc_auc")]
 )
-def test_a_metric_without_an_interval_for_groups_is_refused(scoring, mechanism, ask, searched, sentence):
+def test_a_metric_without_an_interval_for_groups_is_refused(scoring, mechanism, ask, grouped, sentence):
     with pytest.raises(ValueError, match=sentence("scoring")) as caught:
-        searched(scoring=scoring, mechanism=mechanism, ask=ask)
+        grouped(scoring=scoring, mechanism=mechanism, ask=ask)
     assert "weights or groups" in str(caught.value)
     assert "mechanism='stable_median' answers the median" in str(caught.value)
 
 
-def test_the_median_answers_for_groups_where_it_is_written(searched):
-    search = searched(scoring="roc_auc", mechanism="stable_median")
+def test_the_median_answers_for_groups_where_it_is_written(grouped):
+    search = grouped(scoring="roc_auc", mechanism="stable_median")
     assert "random subsamples" in search.best_answer_.certificate.target
 
 
-WHOLE = [(GroupShuffleSplit(1, test_size=0.3, random_state=0), 120), (np.arange(400) >= 320, 80)]
-TORN = [np.arange(400) >= 300 + 3, ShuffleSplit(1, random_state=0)]
+@pytest.mark.parametrize(
+    ("holdout", "rows"),
+    [(GroupShuffleSplit(1, test_size=0.3, random_state=0), 120), (np.arange(400) >= 320, 80)],
+)
+def test_a_splitter_of_groups_or_a_mask_of_whole_groups_names_the_holdout(holdout, rows, grouped):
+    assert grouped(holdout=holdout).holdout_.n_rows == rows
 
 
-@pytest.mark.parametrize(("holdout", "rows"), WHOLE, ids=["splitter", "mask"])
-def test_a_splitter_of_groups_or_a_mask_of_whole_groups_names_the_holdout(holdout, rows, searched):
-    assert searched(holdout=holdout).holdout_.n_rows == rows
-
-
-@pytest.mark.parametrize("holdout", TORN, ids=["mask", "splitter"])
+@pytest.mark.parametrize("holdout", [np.arange(400) >= 300 + 3, ShuffleSplit(1, random_state=0)])
 def test_a_holdout_that_tears_groups_is_refused(holdout, refused):
-    refused("holdout", holdout=holdout)
+    refused("holdout", holdout=holdout, passed={"groups": GROUPS})
 
 
 def test_copies_of_patients_fool_a_split_by_rows_and_not_one_by_groups(wrap, tmp_path):
