@@ -61,6 +61,6 @@ def test_models_of_libraries_have_none_fitted_or_not(name):
         assert not has_own_code(model.fit(X, Y))
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_any_part_of_ones_own_is_found(name):
-    assert has_own_code(OWN[name])
+@pytest.mark.parametrize("model", OWN.values(), ids=OWN)
+def test_any_part_of_ones_own_is_found(model):
+    assert has_own_code(model)

@@ -24,31 +24,31 @@ def asked(holdout, model, rows):
     return holdout
 
 
-def test_an_answer_tells_its_target(holdout, model):
+def test_an_answer_names_its_target(holdout, model):
     answer = holdout.certify(model, scoring="accuracy", guess=0.8)
     assert answer.target == answer.certificate.target == ACCURACY
     assert str(answer).endswith(f"; target: {ACCURACY}")
     assert ACCURACY not in answer.summary
-    assert "population accuracy at the holdout&#x27;s class mix" in answer._repr_html_()
+    assert ACCURACY.replace("'", "&#x27;") in answer._repr_html_()
     assert f"{answer.value:.4g} in [" in answer._repr_html_()
 
 
-def test_an_answer_about_a_median_tells_that_it_is_one(asked):
+def test_an_answer_about_a_median_says_that_it_is_one(asked):
     answers = [answer for name, answer in asked.report().answers if name == "f1_macro"]
     for answer in answers:
         assert "target: median of f1_macro over random subsamples of " in str(answer)
         assert "median of f1_macro over random subsamples of " in answer._repr_html_()
 
 
-def test_without_a_score_there_is_no_target(rows, model, tmp_path):
+def test_beyond_the_tolerance_a_question_is_refused_costs_nothing_and_has_no_target(rows, model, tmp_path):
     holdout = Holdout(rows[2], rows[3], tolerance=0.01, ledger=tmp_path / "tight.db")
-    answer = holdout.certify(model, scoring="accuracy", guess=0.8)
-    assert answer.verdict == "refused"
-    assert answer.target is None
-    assert str(answer) == answer.summary
+    answer, report = holdout.certify(model, scoring="accuracy", guess=0.8), holdout.report()
+    assert (answer.verdict, answer.target, str(answer)) == ("refused", None, answer.summary)
+    assert "tolerance of 0.01" in answer.reason
+    assert np.isnan(answer.value)
+    assert (answer.cost.nats, report.nats, report.refused, report.targets) == (0.0, 0.0, 1, {})
     assert "target" not in answer._repr_html_()
-    assert holdout.report().targets == {}
-    assert "[a]" not in repr(holdout.report())
+    assert "[a]" not in repr(report)
 
 
 def test_a_report_marks_its_answers_and_names_each_target_once(asked):

@@ -1,15 +1,12 @@
-"""The ledger's prices, shares and weights against arithmetic written down a second time."""
+"""The ledger's prices and levels against arithmetic written down a second time."""
 
 import math
-import random
 from collections import Counter
 
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout
-from sklearn_ada.accounting import FAILURES, Code, Symbol
-from sklearn_ada.guarantees import round_weight
 from sklearn_ada.questions.question import Outcome
 from tests.support import holdouts
 
@@ -60,8 +57,8 @@ def test_coarse_cells_are_priced_by_the_urn(conversation, answers):
 
 def test_fine_cells_are_priced_by_a_rounded_cauchy_law(conversation, answers):
     e0 = conversation.ledger.genesis["code"]["failure_mass"]
-    exact = [body["event"]["symbols"][0] | {"price": body["price"]} for body in answers]
-    exact = [symbol for symbol in exact if symbol["stream"] == "lattice"]
+    symbols = [body["event"]["symbols"][0] | {"price": body["price"]} for body in answers]
+    exact = [symbol for symbol in symbols if symbol["stream"] == "lattice"]
     assert len(exact) == 3
     for symbol in exact:
         z, scale = symbol["value"], symbol["scale"]
@@ -69,17 +66,7 @@ def test_fine_cells_are_priced_by_a_rounded_cauchy_law(conversation, answers):
         assert symbol["price"] == pytest.approx(-math.log((1 - e0) * mass))
 
 
-def test_a_failure_is_priced_by_its_share_of_the_failure_mass(rows, tmp_path):
-    class Broken(LogisticRegression):
-        def predict(self, X):
-            raise ValueError
-
-    holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(Broken().fit(rows[0], rows[1]), scoring="accuracy")
-    assert answer.cost.nats == pytest.approx(-math.log(0.001 / len(FAILURES)))
-
-
-def test_each_share_uses_the_nats_from_before_its_own_answer(conversation, answers):
+def test_each_level_uses_the_nats_from_before_its_own_answer(conversation, answers):
     nats, asked = 0.0, Counter()
     for body in answers:
         purpose = body["purpose"]
@@ -93,44 +80,15 @@ def test_each_share_uses_the_nats_from_before_its_own_answer(conversation, answe
         nats += body["price"]
 
 
-@pytest.mark.parametrize("stream", ["cells", "lattice", "grid", "count"])
-def test_a_code_never_gives_out_more_than_all_its_mass(stream):
-    code = Code()
-    symbols = [*range(-20_000, 20_001), *FAILURES]
-    mass = math.fsum(math.exp(code.ln_prior(Symbol(stream, value, 5.0))) for value in symbols)
-    assert 0.999 < mass < 1.0 + 1e-12
-
-
-@pytest.mark.parametrize("expected", [None, 1, 7, 100])
-@pytest.mark.parametrize("purpose", ["check", "certify"])
-def test_a_round_weighs_as_much_as_its_questions_one_by_one(purpose, expected):
-    for first in (0, 1, 5, 6, 7, 99, 250):
-        for size in (1, 2, 3, 40):
-            alone = math.fsum(round_weight(purpose, first + i, 1, expected) for i in range(size))
-            assert size * round_weight(purpose, first, size, expected) == pytest.approx(alone)
-
-
-@pytest.mark.parametrize("expected", [None, 1, 50])
-@pytest.mark.parametrize("purpose", ["check", "certify"])
-def test_weights_never_add_up_to_more_than_one(purpose, expected):
-    sizes, first, total = random.Random(0), 0, 0.0
-    for _ in range(3000):
-        size = sizes.choice([1, 1, 1, 5, 300])
-        total += size * round_weight(purpose, first, size, expected)
-        first += size
-    assert 0.99 < total <= 1.0 + 1e-12
-
-
 def test_questions_of_one_round_share_its_weight_and_its_nats(rows, tmp_path):
     holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
     planned = {"purpose": "check", "scoring": "accuracy"}
-    name = holdouts.open_round(holdout, 4, **planned, key="four")
-    assert name == "four"
+    assert holdouts.open_round(holdout, 4, **planned, key="four") == "four"
     assert holdouts.open_round(holdout, 4, **planned, key="four") is None  # and no second share
     assert holdout.report().asked["check"] == 4
     for number in range(5):
         model = LogisticRegression(C=2.0**-number).fit(rows[0], rows[1])
-        holdouts.ask(holdout, model, **planned, guess=0.2, round_name=name)
+        holdouts.ask(holdout, model, **planned, guess=0.2, round_name="four")
     deltas = [answer.certificate.ln_delta for _, answer in holdout.report().answers]
     assert deltas[:4] == pytest.approx([math.log(0.05 * 0.1 * (1 - 1 / 5) / 4)] * 4)
     assert deltas[4] < deltas[0] - 5  # the fifth stands alone and pays for the surprises
