@@ -82,7 +82,9 @@ def test_the_half_width_solves_bennetts_equation_and_not_a_tenth_less():
 )
 def test_labels_are_as_many_as_those_of_continuous_integration(rule, n):
     """32 steps at .99, one-sided: ease.ml/ci's count, stop rules, and two models that differ on a tenth."""
-    assert plan_holdout(**ASKED, **rule).best.n == n
+    plan = plan_holdout(**ASKED, **rule)
+    assert plan.best.n == n
+    assert f"Hold out {n:,} records and tell pass or fail only" in plan.recommendation
 
 
 def test_verdicts_are_the_best_where_nothing_else_is_wanted():
