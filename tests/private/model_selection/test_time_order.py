@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GroupKFold,
@@ -19,6 +18,7 @@ from sklearn_ada.model_selection.training_rows import is_ordered_in_time
 from tests.support.searches import grid
 
 N = 400
+LAST, GROUPS = np.arange(N) >= 300, np.arange(N) // 4
 SCORE = Metric("neg_mean_absolute_error", range=(-10, 0))
 ROWS = np.arange(N, dtype=float).reshape(-1, 1)
 
@@ -62,26 +62,35 @@ ORDERED = {
 }
 
 
+RANDOM = RandomizedSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=Forward())
+
+
 @pytest.fixture
 def series():
+    """Rows whose first column is their number, and numbers that grow with it."""
     rng = np.random.default_rng(0)
-    return np.c_[np.arange(N) / N, rng.normal(size=(N, 2))], np.arange(N) / N + 0.1 * rng.normal(size=N)
+    return np.c_[np.arange(N), rng.normal(size=(N, 2))], np.arange(N) / N + 0.1 * rng.normal(size=N)
 
 
 @pytest.fixture
 def wrapped(wrap):
     def make(cv, model=None, **params):
-        inner = grid(Ridge() if model is None else model, [0.1, 1.0, 10.0], cv=cv)
+        inner = grid(Ridge() if model is None else model, cv=cv)
         return wrap(inner, **{"scoring": SCORE, **params})
 
     return make
 
 
-@pytest.mark.parametrize("cv", ORDERED)
-@pytest.mark.parametrize("params", [{}, {"ask": 2}, {"holdout": 0.4}], ids=str)
+SHARES = [
+    *((cv, params) for cv in ORDERED for params in ({}, {"ask": 2}, {"holdout": 0.4})),
+    *(("TimeSeriesSplit", params) for params in ({"ask": "candidates"}, {"search": RANDOM})),
+]
+
+
+@pytest.mark.parametrize(("cv", "params"), SHARES, ids=str)
 def test_a_share_is_refused_before_anything_is_opened(cv, params, series, wrapped, tmp_path, sentence):
     with pytest.raises(ValueError, match=sentence("holdout", "ReusableHoldoutCV")) as caught:
-        wrapped(ORDERED[cv], **params).fit(*series)
+        wrapped(ORDERED[cv]).set_params(**params).fit(*series, groups=GROUPS if "search" in params else None)
     text = str(caught.value)
     assert "interleaved with the training rows in time" in text
     assert "neither the guess nor the certificate would speak of the future" in text
@@ -89,15 +98,55 @@ def test_a_share_is_refused_before_anything_is_opened(cv, params, series, wrappe
     assert not list(tmp_path.iterdir())
 
 
-RANDOM = RandomizedSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=Forward())
+NOT_LAST = {
+    "random splitter": ShuffleSplit(1, random_state=0),
+    "first block": np.arange(N) < N // 4,
+    "random mask": np.random.default_rng(0).random(N) < 0.25,
+}
 
 
-@pytest.mark.parametrize(
-    ("params", "passed"), [({"ask": "candidates"}, {}), ({"search": RANDOM}, {"groups": np.arange(N) // 4})]
-)
-def test_it_is_the_reason_whatever_is_asked_of_whatever_search_and_groups(params, passed, series, wrapped):
-    with pytest.raises(ValueError, match="interleaved"):
-        wrapped(TimeSeriesSplit(3)).set_params(**params).fit(*series, **passed)
+@pytest.mark.parametrize("holdout", NOT_LAST.values(), ids=NOT_LAST)
+def test_a_holdout_that_is_not_the_last_block_is_refused_however_it_is_given(
+    holdout, series, wrapped, tmp_path
+):
+    with pytest.raises(ValueError, match="must be the last block of rows"):
+        wrapped(TimeSeriesSplit(3), holdout=holdout).fit(*series)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("cv", ORDERED)
+def test_a_mask_of_the_last_block_works_and_keeps_the_order(cv, series, wrapped):
+    X, y = series
+    seen = []
+
+    class Recording(Ridge):
+        def fit(self, X, y):
+            seen.append(X[:, 0].astype(int))
+            return super().fit(X, y)
+
+    search = wrapped(ORDERED[cv], model=Recording(), holdout=LAST).fit(X, y)
+    assert search.best_score_target_.startswith("population neg_mean_absolute_error")
+    low, high = search.best_score_interval_
+    assert low < -np.abs(search.best_estimator_.predict(X[LAST]) - y[LAST]).mean() < high
+    assert all((np.diff(rows) > 0).all() for rows in seen)
+    assert max(seen, key=len).tolist() == list(range(300))
+    if cv == "TimeSeriesSplit":
+        assert {tuple(rows) for rows in seen} >= {tuple(train) for train, _ in ORDERED[cv].split(X[~LAST])}
+
+
+def test_a_splitter_and_a_holdout_are_the_users_choice(series, wrapped, tmp_path):
+    X, y = series
+    block = PredefinedSplit([-1] * 300 + [0] * 100)
+    assert wrapped(TimeSeriesSplit(3), holdout=block).fit(X, y).best_answer_.answered
+    holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "own.db")
+    wrapped(TimeSeriesSplit(3), holdout=holdout).fit(X[:300], y[:300])
+    assert holdout.report().asked["certify"] == 1
+
+
+def test_classification_in_time(series, wrap):
+    X, y = series
+    search = wrap(grid(LogisticRegression(), cv=TimeSeriesSplit(3)), holdout=LAST)
+    assert search.fit(X / N, np.sin(40 * y) > 0).holdout_.n_rows == 100
 
 
 @pytest.mark.parametrize(
@@ -139,66 +188,3 @@ def test_a_splitter_that_cannot_split_tells_by_itself(series, wrapped):
     assert not is_ordered_in_time(Broken(), lambda: (ROWS,))
     with pytest.raises(RuntimeError, match="no such column"):
         wrapped(Broken()).fit(*series)
-
-
-class _Recording(RegressorMixin, BaseEstimator):
-    fitted_on: list = []  # noqa: RUF012 - one list for all clones
-
-    def __init__(self, alpha=1.0):
-        self.alpha = alpha
-
-    def fit(self, X, y):
-        type(self).fitted_on.append(np.asarray(X)[:, 0] * N)
-        self.ridge_ = Ridge(alpha=self.alpha).fit(X, y)
-        return self
-
-    def predict(self, X):
-        return self.ridge_.predict(X)
-
-
-@pytest.mark.parametrize("cv", ORDERED)
-def test_a_mask_of_the_last_block_works_and_keeps_the_order(cv, series, wrapped):
-    X, y = series
-    last = np.arange(N) >= 0.75 * N
-    _Recording.fitted_on = []
-    search = wrapped(ORDERED[cv], model=_Recording(), holdout=last).fit(X, y)
-    assert search.best_score_target_.startswith("population neg_mean_absolute_error")
-    low, high = search.best_score_interval_
-    truth = -np.abs(search.best_estimator_.predict(X[last]) - y[last]).mean()
-    assert low < truth < high
-    for seen in _Recording.fitted_on:
-        np.testing.assert_allclose(seen, np.sort(seen))
-        assert seen.max() < 0.75 * N
-    np.testing.assert_allclose(max(_Recording.fitted_on, key=len), np.arange(0.75 * N))
-    if cv == "TimeSeriesSplit":
-        folds = {tuple(np.rint(seen)) for seen in _Recording.fitted_on if len(seen) < 0.75 * N}
-        assert folds >= {tuple(train) for train, _ in ORDERED[cv].split(X[~last])}
-
-
-def test_a_splitter_and_a_holdout_are_the_users_choice(series, wrapped, tmp_path):
-    X, y = series
-    block = PredefinedSplit([-1] * 300 + [0] * 100)
-    wrapped(TimeSeriesSplit(3), holdout=block, ledger=tmp_path / "a.db").fit(X, y)
-    holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "b.db")
-    wrapped(TimeSeriesSplit(3), holdout=holdout).fit(X[:300], y[:300])
-    assert holdout.report().asked["certify"] == 1
-
-
-NOT_LAST = {
-    "random splitter": ShuffleSplit(1, random_state=0),
-    "first block": np.arange(N) < N // 4,
-    "random mask": np.random.default_rng(0).random(N) < 0.25,
-}
-
-
-@pytest.mark.parametrize("case", NOT_LAST)
-def test_a_holdout_that_is_not_the_last_block_is_refused_however_it_is_given(case, series, wrapped, tmp_path):
-    with pytest.raises(ValueError, match="must be the last block of rows"):
-        wrapped(TimeSeriesSplit(3), holdout=NOT_LAST[case]).fit(*series)
-    assert not list(tmp_path.iterdir())
-
-
-def test_classification_in_time(series, wrap):
-    X, y = series
-    search = wrap(grid(LogisticRegression(), cv=TimeSeriesSplit(3)), holdout=np.arange(N) >= 0.75 * N)
-    assert search.fit(X, np.sin(40 * y) > 0).holdout_.n_rows == 100

@@ -31,12 +31,12 @@ def test_what_fails_is_what_is_listed(run):
 
 def test_the_comparison_tells_of_what_is_not_listed_and_of_what_no_longer_fails():
     run = next(iter(own.RUNS))
-    known = sorted(case for name, case in own.listed() if name == run)
-    outcomes = {case: ["failed", "as listed", True] for case in known}
+    expected = sorted(case for name, case in own.listed() if name == run)
+    outcomes = {case: ["failed", "as listed", True] for case in expected}
     assert own.compare(run, outcomes) == ({}, [])
-    outcomes[known[0]] = ["passed", "", True]
+    outcomes[expected[0]] = ["passed", "", True]
     outcomes["test_of_something_else"] = ["failed", "AssertionError", True]
-    assert own.compare(run, outcomes) == ({"test_of_something_else": "AssertionError"}, [known[0]])
+    assert own.compare(run, outcomes) == ({"test_of_something_else": "AssertionError"}, [expected[0]])
 
 
 def test_the_documentation_has_every_listed_case_with_its_reason_and_no_other():

@@ -1,6 +1,5 @@
 """Bad parameters of `ReusableHoldoutCV` are refused before any model is fitted or anything is charged."""
 
-import os
 import re
 
 import numpy as np
@@ -72,13 +71,10 @@ def test_bad_parameters_are_refused_in_the_name_of_what_the_user_wrote(name, val
     refused(name, got, owner, **{"search": fitless([0.1, 1.0]), name: value})
 
 
-@pytest.mark.parametrize("indices", [np.arange(100), [1, 2, 3]])
-def test_the_refusal_of_indices_says_why(indices, searched):
-    with pytest.raises(ValueError, match="make a mask of them"):
-        searched(fitless(), holdout=indices)
-
-
-def test_a_numpy_integer_is_a_random_state(searched):
+def test_the_refusal_of_indices_says_why_and_a_numpy_integer_is_a_random_state(searched):
+    for indices in (np.arange(100), [1, 2, 3]):
+        with pytest.raises(ValueError, match="make a mask of them"):
+            searched(fitless(), holdout=indices)
     assert searched(grid(values=[1]), random_state=np.int64(3)).best_answer_.answered
 
 
@@ -106,45 +102,39 @@ def test_a_model_of_pairs_is_certified_on_pairs_with_its_rows(rows, tmp_path):
 
 LABELS = np.arange(400) % 2
 BAD_LABELS = {
-    "none": (None, r"^The 'y' parameter of"),
-    "a table": (np.c_[LABELS, LABELS], "one-dimensional"),
-    "short": (LABELS[:-1], "inconsistent numbers of samples"),
-    "NaN": (np.where(np.arange(400) == 0, np.nan, 0.5), r"(?i)nan|infini"),
-    "infinite": (np.where(np.arange(400) == 0, np.inf, 0.5), r"(?i)nan|infini"),
+    "none": (fitless(), None, r"^The 'y' parameter of"),
+    "a table": (fitless(), np.c_[LABELS, LABELS], "one-dimensional"),
+    "short": (fitless(), LABELS[:-1], "inconsistent numbers of samples"),
+    "NaN": (grid(Ridge()), np.where(np.arange(400) == 0, np.nan, 0.5), r"(?i)nan|infini"),
+    "infinite": (grid(Ridge()), np.where(np.arange(400) == 0, np.inf, 0.5), r"(?i)nan|infini"),
 }
 
 
-@pytest.mark.parametrize("case", BAD_LABELS)
-def test_bad_labels_are_refused(case, searched, tmp_path):
-    y, message = BAD_LABELS[case]
+@pytest.mark.parametrize(("search", "y", "message"), BAD_LABELS.values(), ids=BAD_LABELS)
+def test_bad_labels_are_refused(search, y, message, searched, tmp_path):
     with pytest.raises(ValueError, match=message):
-        searched(grid(Ridge()) if case in ("NaN", "infinite") else fitless(), y=y)
-    assert not os.listdir(tmp_path)
+        searched(search, y=y)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
-def test_a_column_of_labels_is_flattened_as_scikit_learn_does(searched, numbered):
+def test_a_column_of_labels_is_flattened_and_whole_numbers_of_a_regressor_are_no_classes(searched, numbered):
     assert np.isfinite(searched(y=numbered[1]["classifier"][:, None]).best_score_)
+    assert np.isfinite(searched(grid(Ridge()), y=np.arange(400), ledger=None).best_score_)
 
 
-def test_thresholdout_of_what_has_no_interval_names_the_stable_median(searched, refused):
+def test_a_metric_that_cannot_be_is_refused(searched, refused):
+    refused("scoring", search=fitless(), scoring="acuracy")
+    # not silently a stable median
+    refused("scoring", search=fitless(scoring="f1_macro"), mechanism="thresholdout", ask="winner")
     with pytest.raises(ValueError, match="StableHoldoutScorer"):
         searched(grid(Ridge()), y="regressor", mechanism="thresholdout", ask="candidates")
 
 
-def test_a_metric_that_cannot_be_is_refused(refused):
-    refused("scoring", search=fitless(), scoring="acuracy")
-    # not silently a stable median
-    refused("scoring", search=fitless(scoring="f1_macro"), mechanism="thresholdout", ask="winner")
-
-
-def test_a_ledger_of_other_data_is_refused(searched, numbered):
+def test_a_ledger_of_other_data_or_on_an_unwritable_path_is_refused(searched, numbered, tmp_path):
     searched()
     with pytest.raises(LedgerMismatchError):
         searched(fitless(), y=numbered[1]["classifier"][::-1])
-
-
-def test_an_unwritable_path_is_refused_before_any_fit(searched, tmp_path):
     with pytest.raises(LedgerUnavailableError):
         searched(fitless(), ledger=tmp_path / "no" / "ledger.db")
 
@@ -196,10 +186,6 @@ def test_a_class_that_only_the_holdout_has_is_named_before_any_fit(ask, numbered
 def test_a_class_that_only_a_given_holdout_has_is_named_before_any_fit(rows, holdout, uncharged, wrap):
     with uncharged(holdout), pytest.raises(ValueError, match="no training row of 1"):
         wrap(fitless(), holdout=holdout).fit(rows[0], np.zeros(len(rows[1]), dtype=int))
-
-
-def test_whole_numbers_of_a_regressor_are_no_classes(searched):
-    assert np.isfinite(searched(grid(Ridge()), y=np.arange(400)).best_score_)
 
 
 @pytest.mark.filterwarnings("ignore")

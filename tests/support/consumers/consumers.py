@@ -5,7 +5,6 @@ questions asked), "refuses" (with the message and what was charged) or "not appl
 Anything else is an `AssertionError`.
 """
 
-import importlib
 import os
 import warnings
 from collections.abc import Callable
@@ -38,15 +37,15 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
+from tests.support.searches import TREE, asking, bayes_search, optuna_search
+from tests.support.searches import grid as grid_of
 
 os.environ.setdefault("MPLBACKEND", "agg")
 
 ALL, LABELS = make_classification(500, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
 X, Y = ALL[:300], LABELS[:300]
-TREE = DecisionTreeClassifier(random_state=0)
 FOREST = RandomForestClassifier(random_state=0)
 STEPS = SGDClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 3]}
@@ -88,28 +87,26 @@ def search_of(make, needs="sklearn"):
     return Consumer(bare, lambda wrap: [wrap(make()).fit(X, Y)], needs)
 
 
-def optuna(model=TREE, parameter="max_depth", **params):
-    laws = importlib.import_module("optuna").distributions
-    importlib.import_module("optuna").logging.set_verbosity(40)
-    search = importlib.import_module("optuna_integration").OptunaSearchCV
-    return search(model, {parameter: laws.IntDistribution(2, 9)}, n_trials=3, random_state=0, **params)
+def optuna(**params):
+    return optuna_search(bounds=(2, 9), n_trials=3, **params)
+
+
+def pruned(**params):
+    how = {"n_trials": 3, "max_iter": 3, "enable_pruning": True}
+    return optuna_search(STEPS, "n_iter_no_change", (2, 9), **how, **params)
 
 
 def bayes(**params):
-    search = importlib.import_module("skopt").BayesSearchCV
-    return search(
-        TREE, {"max_depth": (1, 9)}, n_iter=3, random_state=0,
-        optimizer_kwargs={"n_initial_points": 2}, **params,
-    )  # fmt: skip
+    return bayes_search(n_iter=3, optimizer_kwargs={"n_initial_points": 2}, **params)
 
 
 def inner(scorer):
     """Return a search that asks, to be put inside of something else."""
-    return GridSearchCV(TREE, GRID, scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
+    return asking(scorer, GRID["max_depth"])
 
 
 def grid():
-    return GridSearchCV(TREE, GRID)
+    return grid_of(values=GRID["max_depth"])
 
 
 def asked_by(*searches):
@@ -157,10 +154,6 @@ NOT_TRANSFORMED = "the holdout does not pass through the earlier steps; put the 
 FITTED_BEFORE = "earlier steps are fitted on the holdout too; put the pipeline inside the search"
 
 
-def pruned(**params):
-    return optuna(STEPS, "n_iter_no_change", enable_pruning=True, max_iter=3, **params)
-
-
 def validation_curve(model, name, values, **how):
     laid_out = {"param_name": name, "param_range": values, **how}
     return ValidationCurveDisplay.from_estimator(model, X, Y, **laid_out).test_scores
@@ -171,12 +164,18 @@ def around(call):
     return lambda wrap: fitted_inside(call, wrap)
 
 
+def scored_by(make, scores):
+    """Return a consumer that takes a scorer only, and has its scores in an attribute."""
+    return Consumer(lambda scorer: getattr(make(scoring=scorer).fit(X, Y), scores), NO_MODEL)
+
+
 def nested(search, name="estimator__min_samples_leaf", **how):
     return GridSearchCV(search, {name: [1, 5]}, cv=2, **how).fit(X, Y).best_estimator_
 
 
 FEW_COLUMNS = {"cv": 2, "importance_getter": "best_estimator_.feature_importances_"}
 CURVE = {"train_sizes": [0.5, 1.0]}
+THREE_FOLDS = {"cv": 3, "return_train_score": True}
 STEPPED = {"decisiontreeclassifier__max_depth": [1, 2]}
 CONSUMERS = {
     "GridSearchCV": search_of(lambda **p: GridSearchCV(TREE, GRID, **p)),
@@ -201,9 +200,7 @@ CONSUMERS = {
     ),
     "BayesSearchCV": search_of(bayes, "skopt"),
     "cross_validate": Consumer(
-        lambda scorer: cross_validate(TREE, X, Y, cv=3, scoring=scorer, return_train_score=True)[
-            "test_score"
-        ],
+        lambda scorer: cross_validate(TREE, X, Y, scoring=scorer, **THREE_FOLDS)["test_score"],
         lambda wrap: folds_of(wrap(grid())),
     ),
     "cross_validate of a search": Consumer(
@@ -255,19 +252,12 @@ CONSUMERS = {
         around(lambda s: validation_curve(s, "validation", [0.2, 0.3], cv=2)),
         "matplotlib",
     ),
-    "HistGradientBoostingClassifier(scoring=)": Consumer(
-        lambda scorer: (
-            HistGradientBoostingClassifier(scoring=scorer, early_stopping=True).fit(X, Y).validation_score_
-        ),
-        NO_MODEL,
+    "HistGradientBoostingClassifier(scoring=)": scored_by(
+        lambda **p: HistGradientBoostingClassifier(early_stopping=True, **p), "validation_score_"
     ),
-    "RidgeCV(scoring=)": Consumer(lambda scorer: RidgeCV(scoring=scorer).fit(X, Y).best_score_, NO_MODEL),
-    "RidgeClassifierCV(scoring=)": Consumer(
-        lambda scorer: RidgeClassifierCV(scoring=scorer).fit(X, Y).best_score_, NO_MODEL
-    ),
-    "LogisticRegressionCV(scoring=)": Consumer(
-        lambda scorer: LogisticRegressionCV(scoring=scorer, cv=2, Cs=2).fit(X, Y).scores_, NO_MODEL
-    ),
+    "RidgeCV(scoring=)": scored_by(RidgeCV, "best_score_"),
+    "RidgeClassifierCV(scoring=)": scored_by(RidgeClassifierCV, "best_score_"),
+    "LogisticRegressionCV(scoring=)": scored_by(lambda **p: LogisticRegressionCV(cv=2, Cs=2, **p), "scores_"),
 }
 
 
@@ -328,8 +318,6 @@ def _of_wrapper(how: Consumer, kind: str) -> Outcome:
             raise
         return Outcome("refuses", 0, str(error))
     for wrapper in fitted:
-        assert (
-            wrapper.best_answer_.answered
-        )  # exactly the first time, in a cell where these rows were asked about before
+        assert wrapper.best_answer_.answered  # exactly at first, in a cell where these rows were asked about
         assert wrapper.best_score_interval_[0] < wrapper.best_score_ < wrapper.best_score_interval_[1]
     return Outcome("works", sum(len(wrapper.answers_) for wrapper in fitted) or None)

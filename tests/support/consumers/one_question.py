@@ -1,8 +1,4 @@
-"""Whether a model stays one question: fitted again, stored, copied, used, and asked by another interpreter.
-
-As a program it asks about newly fitted models and prints which of them a ledger knows:
-``python -m tests.support.consumers.one_question FOLDER NAME ...``.
-"""
+"""Whether a model stays one question: fitted again, stored, copied, used, and in another interpreter."""
 
 import contextlib
 import copy
@@ -11,8 +7,6 @@ import io
 import json
 import os
 import pickle
-import subprocess
-import sys
 import warnings
 
 import joblib
@@ -22,34 +16,25 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils import all_estimators
 
 from sklearn_ada import Holdout, Metric
-
-__all__ = ["answer_of", "asked_elsewhere", "fitted", "of_other_libraries", "of_sklearn", "variants"]
+from tests.support.processes import interpreter
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(1, 5, size=(60, 4)).astype(float)
 LABELS = (X[:, 0] + X[:, 1] + RNG.normal(size=60) > 5).astype(int)
 NUMBERS = X[:, 0] + X[:, 1] + 0.5
 HOLDOUT = RNG.integers(1, 5, size=(80, 4)).astype(float)
-ARGUMENTS = {
-    "CCA": {"n_components": 1},
-    "PLSCanonical": {"n_components": 1},
-    "RadiusNeighborsClassifier": {"radius": 9.0},
-    "RadiusNeighborsRegressor": {"radius": 9.0},
+BOOSTING, SMALL = {"max_iter": 3, "min_samples_leaf": 5}, {"max_iter": 5}
+ARGUMENTS = {  # where the defaults do not suit so few rows
+    **{name: {"n_components": 1} for name in ("CCA", "PLSCanonical", "PLSRegression")},
+    **{f"RadiusNeighbors{task}": {"radius": 9.0} for task in ("Classifier", "Regressor")},
+    **{f"HistGradientBoosting{task}": BOOSTING for task in ("Classifier", "Regressor")},
+    **{f"MLP{task}": SMALL for task in ("Classifier", "Regressor")},
     "SelfTrainingClassifier": {"estimator": LogisticRegression()},
     "TunedThresholdClassifierCV": {"cv": 2, "thresholds": 5},
-    "HistGradientBoostingClassifier": {"max_iter": 3, "min_samples_leaf": 5},
-    "HistGradientBoostingRegressor": {"max_iter": 3, "min_samples_leaf": 5},
-    "PLSRegression": {"n_components": 1},
     "LogisticRegressionCV": {"Cs": 2, "cv": 2},
-    "MLPClassifier": {"max_iter": 5},
-    "MLPRegressor": {"max_iter": 5},
-}  # where the defaults do not suit so few rows
-THREADS = {"n_jobs", "nthread", "num_threads", "thread_count"}
-ALIKE = {
-    **dict.fromkeys(THREADS, 2),
-    "verbose": 1,
-    "logging_level": "Info",
-}  # other values of what must not count
+}
+THREADS = ("n_jobs", "nthread", "num_threads", "thread_count")
+ALIKE = {**dict.fromkeys(THREADS, 2), "verbose": 1, "logging_level": "Info"}  # must not count
 
 
 def first_is_right(y, outputs):
@@ -75,13 +60,7 @@ def of_sklearn():
 def _small(name, kind, inner):
     parameters = inspect.signature(kind).parameters
     several = [("a", inner), ("b", clone(inner))]
-    given = {
-        "estimator": inner,
-        "base_estimator": inner,
-        "estimators": several,
-        "n_estimators": 5,
-        "random_state": 0,
-    }
+    given = {"estimator": inner, "estimators": several, "n_estimators": 5, "random_state": 0}
     needed = {k for k, v in parameters.items() if v.default is inspect.Parameter.empty}
     usual = {"n_estimators", "random_state"} & parameters.keys()
     kept = {k: v for k, v in given.items() if k in needed | usual}
@@ -154,10 +133,8 @@ def variants(model):
     yield "other threads and printing", fitted(model, other_settings=True)
     yield "pickled", pickle.loads(pickle.dumps(trained))
     yield "copied", copy.deepcopy(trained)
-    stored = io.BytesIO()
-    joblib.dump(trained, stored)
-    stored.seek(0)
-    yield "stored by joblib", joblib.load(stored)
+    joblib.dump(trained, stored := io.BytesIO())
+    yield "stored by joblib", joblib.load(io.BytesIO(stored.getvalue()))
     for method in ("predict", "predict_proba", "decision_function"):
         if hasattr(trained, method):
             getattr(trained, method)(_columns(model, HOLDOUT))
@@ -188,22 +165,18 @@ def _columns(model, rows):
 
 def asked_elsewhere(folder, names):
     """Return for each name whether its ledger knows the model that another interpreter fits."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
-    command = [sys.executable, "-m", "tests.support.consumers.one_question", str(folder), *names]
-    environment = {**os.environ, "PYTHONHASHSEED": "1", "OMP_NUM_THREADS": "1"}
-    ran = subprocess.run(command, capture_output=True, cwd=root, env=environment, check=False)
-    assert ran.returncode == 0, ran.stderr.decode()[-2000:]
-    return json.loads(ran.stdout.decode().splitlines()[-1])
+    threads = {"PYTHONHASHSEED": 1, "OMP_NUM_THREADS": 1}
+    done = interpreter(
+        f"from tests.support.consumers.one_question import main; main({str(folder)!r}, *{names!r})", **threads
+    )
+    return json.loads(done.stdout.splitlines()[-1])
 
 
-def _main(folder, *names):
+def main(folder, *names):
+    """Ask about newly fitted models, and print for each whether its ledger knows it."""
     models = {**of_sklearn(), **of_other_libraries()}
-    known = {}
-    for name in names:
-        answer, _ = answer_of(fitted(models[name]), os.path.join(folder, f"{name}.db"))
-        known[name] = answer.repeated
-    print(json.dumps(known))
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    repeated = {
+        name: answer_of(fitted(models[name]), os.path.join(folder, f"{name}.db"))[0].repeated
+        for name in names
+    }
+    print(json.dumps(repeated))

@@ -1,7 +1,5 @@
-"""Write the tables of the documentation: ``python -m tests.support.consumers.table`` with the newest
-scikit-learn.
-
-``python -m tests.support.consumers.table tests`` writes those of scikit-learn's own tests only.
+"""Write the tables of the documentation: ``python -m tests.support.consumers.table``, on the newest
+scikit-learn; with ``tests``, those of scikit-learn's own tests only.
 """
 
 import csv
@@ -26,16 +24,15 @@ def read(path):
 
 def differences():
     """Return what scikit-learn's tests want otherwise: each reason once, with the cases that it is for."""
-    told = {}
+    cases_of = {}
     for (run, case), reason in own.listed().items():
-        cases = told.setdefault(reason, {})
-        cases.setdefault(case, []).append(own.title(run))
+        cases_of.setdefault(reason, {}).setdefault(case, []).append(own.title(run))
     return [
         {
             "why": in_markup(reason),
             "cases": "; ".join(f"{in_markup(case)} ({', '.join(runs)})" for case, runs in cases.items()),
         }
-        for reason, cases in told.items()
+        for reason, cases in cases_of.items()
     ]
 
 
@@ -52,40 +49,36 @@ def write(path, rows):
         table.writerows(rows)
 
 
-def write_tests():
-    """Run scikit-learn's own tests and write what came of them."""
-    write(COUNTS, [own.counted(run, own.run(run)) for run in own.RUNS])
-    write(DIFFERENCES, differences())
-
-
 def reasons(outcomes):
     """Return what each refusal says, or why there is no use, with the objects that say so."""
-    told = {}
+    kinds_of = {}
     for kind, seen in outcomes.items():
         if seen.message:
             message = seen.message.replace(kind, "the scorer", 1) if kind in SCORERS else seen.message
-            told.setdefault(message, []).append(kind)
-    return {message: "; ".join(kinds) for message, kinds in told.items()}
+            kinds_of.setdefault(message, []).append(kind)
+    return {message: "; ".join(kinds) for message, kinds in kinds_of.items()}
+
+
+def outcomes_of(consumer):
+    """Return what comes of a consumer with each object, in ledgers of its own."""
+    outcomes = {}
+    for kind in OBJECTS:
+        with tempfile.TemporaryDirectory() as folder:
+            outcomes[kind] = outcome(consumer, kind, Path(folder))
+    return outcomes
 
 
 def main():
     """Run everything and write all files."""
-    write_tests()
-    if sys.argv[1:] == ["tests"]:
-        return
-    with CELLS.open("w") as cells, REASONS.open("w") as texts:
-        table, told = csv.writer(cells, lineterminator="\n"), csv.writer(texts, lineterminator="\n")
-        table.writerow(["", *OBJECTS])
-        told.writerow(["consumer", "object", "why"])
-        for consumer in CONSUMERS:
-            with tempfile.TemporaryDirectory() as folder:
-                seen = {}
-                for number, kind in enumerate(OBJECTS):
-                    own = Path(folder) / str(number)
-                    own.mkdir()
-                    seen[kind] = outcome(consumer, kind, own)
-            table.writerow([consumer, *(seen[kind].cell for kind in OBJECTS)])
-            told.writerows([consumer, kinds, message] for message, kinds in reasons(seen).items())
+    write(COUNTS, [own.counted(run, own.run(run)) for run in own.RUNS])
+    write(DIFFERENCES, differences())
+    if sys.argv[1:] != ["tests"]:
+        found = {consumer: outcomes_of(consumer) for consumer in CONSUMERS}
+        write(
+            CELLS, [{"": each, **{kind: one.cell for kind, one in of.items()}} for each, of in found.items()]
+        )
+        rows = [(each, kinds, why) for each, of in found.items() for why, kinds in reasons(of).items()]
+        write(REASONS, [dict(zip(("consumer", "object", "why"), row, strict=True)) for row in rows])
 
 
 if __name__ == "__main__":

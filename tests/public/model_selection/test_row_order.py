@@ -20,12 +20,28 @@ from sklearn.model_selection import (
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
-from sklearn_ada.holdout.holdout import session_of
+from tests.support.ledgers import bodies
 from tests.support.searches import grid, warned
 
 N = 2000
+GROUPED = np.arange(N) // 200
+BLOCKS = "lie together"  # a part of the warning
 
 
+class OwnFolds(KFold):
+    """A splitter of the user's, which may mean the order of rows."""
+
+
+class Keeps(DecisionTreeClassifier):
+    """A tree that keeps the first column of its rows, and what came with them, in their order."""
+
+    def fit(self, X, y, sample_weight=None, check_input=True):
+        self.rows_ = np.asarray(X)[:, 0].astype(int)
+        self.weights_, self.labels_ = sample_weight, np.asarray(y)
+        return super().fit(X, y, check_input=check_input)
+
+
+@pytest.fixture(scope="module")
 def drifting():
     """Rows in the order of a feature on which the label depends: no block tells what another is like."""
     rng = np.random.default_rng(0)
@@ -35,32 +51,9 @@ def drifting():
 
 
 def errors_off(search):
-    """How many standard errors the guess of the winner is from its score on the holdout."""
-    answer = search.best_answer_
-    guess = session_of(search.holdout_).guess_behind(answer)
-    p = answer.value
-    return abs(guess.value - p) / math.sqrt(p * (1 - p) * (1 / search.holdout_.n_rows + 1 / guess.size))
-
-
-SPLITS = [
-    GroupKFold(3), ShuffleSplit(2, random_state=0), KFold(3, shuffle=True, random_state=0),
-    PredefinedSplit(np.arange(200) % 3), list(KFold(3).split(np.zeros(200))),
-]  # fmt: skip
-
-
-class OwnFolds(KFold):
-    """A splitter of the user's, which may mean the order of rows."""
-
-
-GROUPED = np.arange(N) // 200
-RANDOM = [
-    OwnFolds(4, shuffle=True, random_state=0), ShuffleSplit(3, random_state=0), LeaveOneGroupOut(),
-    RepeatedKFold(n_splits=3, n_repeats=2, random_state=0), GroupKFold(4),
-    StratifiedGroupKFold(4, shuffle=True, random_state=0), PredefinedSplit(np.arange(N) % 5),
-]  # fmt: skip
-
-
-BLOCKS = "lie together"  # a part of the warning
+    """Return how many standard errors the guess of the winner is from its score on the holdout."""
+    p, guess = search.best_score_, bodies(search.holdout_)[-1]["guess"]
+    return abs(guess["value"] - p) / math.sqrt(p * (1 - p) * (1 / search.holdout_.n_rows + 1 / guess["size"]))
 
 
 def searched(ledger, cv=None, **params):
@@ -81,15 +74,15 @@ def kept(path, cv=None, data=None, passed=None, **params):
 
 
 @pytest.mark.parametrize("cv", [None, 4, KFold(5), StratifiedKFold(5)], ids=repr)
-def test_the_guess_of_ordered_rows_is_within_a_few_standard_errors(cv, tmp_path, monkeypatch):
-    X, y = drifting()
+def test_the_guess_of_ordered_rows_is_within_a_few_standard_errors(cv, tmp_path, monkeypatch, drifting):
+    X, y = drifting
     assert errors_off(searched(tmp_path / "shuffled.db", cv).fit(X, y)) < 3.0
     monkeypatch.setattr("sklearn_ada.model_selection.setting_aside.is_shuffled_for", lambda cv: False)
     assert errors_off(searched(tmp_path / "ordered.db", cv).fit(X, y)) > 4.5
 
 
-def test_a_rerun_finds_its_record_and_with_ids_from_any_order_of_the_file(tmp_path):
-    X, y = drifting()
+def test_a_rerun_finds_its_record_and_with_ids_from_any_order_of_the_file(tmp_path, drifting):
+    X, y = drifting
     first, again = (searched(tmp_path / "labels.db").fit(X, y).best_answer_ for _ in range(2))
     assert again.repeated
     assert again == first
@@ -123,8 +116,8 @@ def test_labels_weights_and_frames_move_with_their_rows(tmp_path):
     assert (framed.labels_ == model.labels_).all()
 
 
-def test_time_keeps_its_order_and_is_not_warned_of(tmp_path):
-    X, y = drifting()
+def test_time_keeps_its_order_and_is_not_warned_of(tmp_path, drifting):
+    X, y = drifting
     cv, how = TimeSeriesSplit(4), {"holdout": np.arange(N) >= 1500}
     assert not warned(BLOCKS, searched(tmp_path / "ledger.db", cv, **how).fit, X, y)[1]
     rows = kept(tmp_path / "other.db", cv, (np.c_[np.arange(N), X], y), **how).rows_
@@ -135,28 +128,37 @@ def test_candidates_are_guessed_from_random_rows_anyhow_and_keep_their_order(tmp
     assert (np.diff(kept(tmp_path / "ledger.db", ask="candidates").rows_) > 0).all()
 
 
-@pytest.mark.parametrize(
-    ("cv", "fix"),
-    [
-        (OwnFolds(4), r"OwnFolds(..., shuffle=True, random_state=0)"),
-        (list(KFold(4).split(np.zeros(N))), "cv=KFold(5, shuffle=True, random_state=0)"),
-    ],
-    ids=["splitter", "list"],
-)
-def test_other_folds_that_are_blocks_are_warned_of_with_the_fix(cv, fix, tmp_path):
-    _, (text,) = warned(BLOCKS, searched(tmp_path / "ledger.db", cv).fit, *drifting())
+LISTED = list(KFold(4).split(np.zeros(N)))
+IN_BLOCKS = {
+    "splitter": (OwnFolds(4), "OwnFolds(..., shuffle=True, random_state=0)"),
+    "list": (LISTED, "cv=KFold(5, shuffle=True, random_state=0)"),
+}
+
+
+@pytest.mark.parametrize(("cv", "fix"), IN_BLOCKS.values(), ids=IN_BLOCKS)
+def test_other_folds_that_are_blocks_are_warned_of_with_the_fix(cv, fix, tmp_path, drifting):
+    _, (text,) = warned(BLOCKS, searched(tmp_path / "ledger.db", cv).fit, *drifting)
     assert "Certificates hold all the same" in text
     assert text.endswith(f"{fix}.")
 
 
+RANDOM = [
+    OwnFolds(4, shuffle=True, random_state=0), ShuffleSplit(3, random_state=0), LeaveOneGroupOut(),
+    RepeatedKFold(n_splits=3, n_repeats=2, random_state=0), GroupKFold(4),
+    StratifiedGroupKFold(4, shuffle=True, random_state=0), PredefinedSplit(np.arange(N) % 5),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("cv", RANDOM, ids=lambda cv: type(cv).__name__)
-def test_folds_from_everywhere_are_not_warned_of(cv, tmp_path):
+def test_folds_from_everywhere_are_not_warned_of(cv, tmp_path, drifting):
     search = searched(tmp_path / "ledger.db", cv)
-    assert not warned(BLOCKS, search.fit, *drifting(), groups=GROUPED)[1]
+    assert not warned(BLOCKS, search.fit, *drifting, groups=GROUPED)[1]
 
 
-def test_rows_beside_a_given_holdout_keep_their_order_and_are_warned_of_where_folds_differ(tmp_path):
-    X, y = drifting()
+def test_rows_beside_a_given_holdout_keep_their_order_and_are_warned_of_where_folds_differ(
+    tmp_path, drifting
+):
+    X, y = drifting
     held = np.random.default_rng(1).random(N) < 0.25
     holdout = Holdout(X[held], y[held], ledger=tmp_path / "ledger.db")
     X, y = X[~held], y[~held]
@@ -169,15 +171,6 @@ def test_rows_beside_a_given_holdout_keep_their_order_and_are_warned_of_where_fo
     assert (search.cv_results_["mean_test_score"] == scores).all()
 
 
-class Keeps(DecisionTreeClassifier):
-    """A tree that keeps the first column of its rows, and what came with them, in their order."""
-
-    def fit(self, X, y, sample_weight=None, check_input=True):
-        self.rows_ = np.asarray(X)[:, 0].astype(int)
-        self.weights_, self.labels_ = sample_weight, np.asarray(y)
-        return super().fit(X, y, check_input=check_input)
-
-
 def test_rows_of_a_group_stay_next_to_each_other(tmp_path):
     groups = np.arange(200) % 40  # far from each other in the file
     for ids in (None, np.arange(200) + 1000):
@@ -185,6 +178,12 @@ def test_rows_of_a_group_stay_next_to_each_other(tmp_path):
         of_row = groups[kept(tmp_path / f"{ids is None}.db", passed=passed).rows_]
         assert (np.diff(of_row) != 0).sum() == len(set(of_row)) - 1
         assert (np.diff(of_row[::5]) < 0).any()
+
+
+SPLITS = [
+    GroupKFold(3), ShuffleSplit(2, random_state=0), KFold(3, shuffle=True, random_state=0),
+    PredefinedSplit(np.arange(200) % 3), list(KFold(3).split(np.zeros(200))),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("cv", SPLITS, ids=lambda cv: type(cv).__name__)
