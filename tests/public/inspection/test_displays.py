@@ -44,6 +44,17 @@ def trees():
 
 
 @pytest.fixture
+def models(trees):
+    return trees[2]
+
+
+@pytest.fixture
+def holdout_of(trees, tmp_path):
+    """Open a holdout of the rows that the trees were not fitted on."""
+    return lambda **how: Holdout(*trees[:2], ledger=tmp_path / "own.db", **how)
+
+
+@pytest.fixture
 def asked(trees, tmp_path):
     """A holdout that agreed, was surprised, certified and refused."""
     X, y, models = trees
@@ -98,19 +109,18 @@ def test_every_answer_has_its_interval_in_its_row_and_a_refusal_stands_at_the_le
     assert collection(display, "refused").get_offset_transform() == display.ax_.get_yaxis_transform()
 
 
-def test_rows_are_named_by_record_model_and_the_label_of_who_asked(asked, trees, tmp_path):
+def test_rows_are_named_by_record_model_and_the_label_of_who_asked(asked, models, holdout_of):
     names = [text.get_text() for text in AnswersDisplay.from_holdout(asked).ax_.get_yticklabels()]
     assert names == [f"#{entry.index} DecisionTreeClassifier" for entry in asked.report().entries]
-    X, y, models = trees
-    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", label="second try")
+    holdout = holdout_of(label="second try")
     holdout.check(models[0], scoring="accuracy", guess=0.8)
     (name,) = AnswersDisplay.from_holdout(holdout).ax_.get_yticklabels()
     assert name.get_text() == "#1 DecisionTreeClassifier, second try"
 
 
-def test_sealed_answers_show_how_wide_they_would_be_if_published(trees, tmp_path):
+def test_sealed_answers_show_how_wide_they_would_be_if_published(trees, holdout_of):
     X, y, models = trees
-    holdout = Holdout(X, y, answers="coarse", ledger=tmp_path / "sealed.db")
+    holdout = holdout_of(answers="coarse")
     answers = [holdout.certify(model, scoring="accuracy", guess=model.score(X, y)) for model in models[:3]]
     holdout.publish(models[2], scoring="accuracy")
     display = AnswersDisplay.from_holdout(holdout)
@@ -140,9 +150,9 @@ def test_every_verdict_with_a_value_has_a_marker_and_a_colour_of_its_own(verdict
     assert len(shapes) == len(display.bars_)  # without colours
 
 
-def test_the_answers_of_a_ladder_are_shown(trees, tmp_path):
+def test_the_answers_of_a_ladder_are_shown(trees, holdout_of):
     X, y, models = trees
-    holdout = Holdout(X, y, ledger=tmp_path / "ladder.db")
+    holdout = holdout_of()
     scorer = LadderScorer("accuracy", holdout)
     for model in (models[0], models[3], DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, 1 - y)):
         scorer(model, X + 1e-6, y)
@@ -156,10 +166,8 @@ def test_the_answers_of_a_ladder_are_shown(trees, tmp_path):
 def test_answers_with_noise_are_shown(noise, metric, tmp_path):
     X, y = make_classification(4_000, 4, n_informative=3, n_redundant=0, random_state=0)
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[:500], y[:500])
-    holdout = Holdout(
-        X[500:], y[500:], route="differential_privacy", ledger=tmp_path / "noise.db", random_state=0,
-        expected_questions=4,
-    )  # fmt: skip
+    private = {"route": "differential_privacy", "random_state": 0, "expected_questions": 4}
+    holdout = Holdout(X[500:], y[500:], ledger=tmp_path / "noise.db", **private)
     settings = MedianSettings() if noise == "median" else None
     answer = holdout.certify(model, scoring=metric, guess=0.8, settings=settings)
     assert answer.verdict == "drawn"
@@ -177,19 +185,18 @@ def test_a_search_that_was_pickled_can_still_be_drawn_by_its_holdout(display, tr
     before, after = (display.from_holdout(s.holdout_) for s in (search, pickle.loads(pickle.dumps(search))))
     assert before.report == after.report
     assert labels(before) == labels(after)
-    owner = rf"{display.__name__}.from_holdout"
-    with pytest.raises(
-        ValueError, match=rf"(?s)^The 'holdout' parameter of {owner} must be .+ give its holdout_\.$"
-    ):
+    refusal = (
+        rf"(?s)^The 'holdout' parameter of {display.__name__}.from_holdout must be .+ give its holdout_\.$"
+    )
+    with pytest.raises(ValueError, match=refusal):
         display.from_holdout(search)
 
 
 @pytest.mark.parametrize(("level", "shown"), [(0.999, "99.9%"), (0.975, "97.5%"), (0.99999, "99.999%")])
-def test_the_confidence_is_shown_with_all_its_digits(level, shown, trees, tmp_path, capsys):
-    X, y, models = trees
-    holdout = Holdout(X, y, ledger=tmp_path / "strict.db", confidence_level=level)
+def test_the_confidence_is_shown_with_all_its_digits(level, shown, models, holdout_of, tmp_path, capsys):
+    holdout = holdout_of(confidence_level=level)
     answer = holdout.certify(models[0], scoring="accuracy", guess=0.8)
-    assert main(["ledger", "report", str(tmp_path / "strict.db")]) == 0
+    assert main(["ledger", "report", str(tmp_path / "own.db")]) == 0
     texts = (
         str(answer.certificate), repr(holdout.report()), capsys.readouterr().out,
         AnswersDisplay.from_holdout(holdout).ax_.get_title(),
@@ -214,33 +221,28 @@ def test_vacuous_answers_stand_apart_and_have_no_bar():
     assert offsets(display, "vacuous: certifies nothing") == [(answer.value, 0.0)]
 
 
-def test_the_axis_says_what_the_scores_are_scores_of(trees, tmp_path):
-    X, y, models = trees
-    holdout = Holdout(X, y, ledger=tmp_path / "median.db")
-    for deviation, model in zip((0.1, 0.2), models, strict=False):
-        holdout.check(
-            model, scoring="f1_macro", guess=Guess(0.8, 100.0, deviation),
-            settings=MedianSettings(method="exact"),
-        )  # fmt: skip
+def test_the_axis_says_what_the_scores_are_scores_of(models, holdout_of):
+    holdout = holdout_of()
+    for guess, model in zip((Guess(0.8, 100.0, 0.1), Guess(0.8, 100.0, 0.2)), models, strict=False):
+        holdout.check(model, scoring="f1_macro", guess=guess, settings=MedianSettings(method="exact"))
     label = AnswersDisplay.from_holdout(holdout).ax_.get_xlabel()
     assert max(map(len, label.splitlines())) <= 80
     assert " ".join(label.split()).startswith("median of f1_macro over random subsamples of 20 records")
     assert label.count("median") == 1  # the steps of their rounding differ, the quantity does not
 
 
-def test_metrics_have_a_panel_each(trees, tmp_path):
-    X, y, models = trees
-    holdout = Holdout(X, y, ledger=tmp_path / "two.db")
+def test_metrics_have_a_panel_each(models, holdout_of):
+    holdout = holdout_of()
     for metric in ("accuracy", "balanced_accuracy"):
         holdout.certify(models[0], scoring=metric)
     display = AnswersDisplay.from_holdout(holdout)
     assert display.metrics_ == ["accuracy", "balanced_accuracy"]
-    told = [" ".join(ax.get_xlabel().split()) for ax in display.ax_]
-    assert told == [f"population {name} at the holdout's class mix" for name in display.metrics_]
+    axes = [" ".join(ax.get_xlabel().split()) for ax in display.ax_]
+    assert axes == [f"population {name} at the holdout's class mix" for name in display.metrics_]
     for bars, (_, answer) in zip(display.bars_, holdout.report().answers, strict=True):
         assert ends(bars["exact"]) == [pytest.approx(answer.interval)]
     one = AnswersDisplay.from_holdout(holdout, metric="balanced_accuracy")
-    assert one.ax_.get_xlabel() == told[1]
+    assert one.ax_.get_xlabel() == axes[1]
     figure, panels = pyplot.subplots(2)
     assert AnswersDisplay.from_holdout(holdout, ax=panels).figure_ is figure
     with pytest.raises(ValueError, match=r"^The 'ax' parameter of .+ 2 axes, .+ name one metric: metric="):
@@ -257,12 +259,12 @@ def test_of_many_answers_some_rows_are_numbered(asked):
     assert display.ax_.get_ylim() == (99.6, -0.6)
 
 
-def test_before_the_first_question_there_is_nothing_to_show(trees, tmp_path):
+def test_before_the_first_question_there_is_nothing_to_show(holdout_of):
     with pytest.raises(ValueError, match="none was"):
-        AnswersDisplay.from_holdout(Holdout(*trees[:2], ledger=tmp_path / "new.db"))
+        AnswersDisplay.from_holdout(holdout_of())
 
 
-def test_a_budget_shows_the_forecasts_within_the_axes(asked, trees, tmp_path):
+def test_a_budget_shows_the_forecasts_within_the_axes(asked, holdout_of):
     display, report = HoldoutBudgetDisplay.from_holdout(asked), asked.report()
     for purpose, line in display.lines_.items():
         ahead = [f for f in report.outlook.forecasts if f.purpose == purpose]
@@ -272,13 +274,13 @@ def test_a_budget_shows_the_forecasts_within_the_axes(asked, trees, tmp_path):
     assert display.ax_.get_title() == report.headline
     widest = max(f.half_width for f in report.outlook.forecasts)
     assert max(widest, report.tolerance) < display.ax_.get_ylim()[1]
-    without = HoldoutBudgetDisplay.from_holdout(Holdout(*trees[:2], ledger=tmp_path / "new.db"))
+    without = HoldoutBudgetDisplay.from_holdout(holdout_of())
     assert labels(without) == {"next check", "next certify"}
 
 
 @pytest.mark.parametrize(("tolerance", "some"), [(0.12, {True, False}), (0.01, {True}), (None, {False})])
-def test_questions_that_would_be_refused_are_hollow(tolerance, some, trees, tmp_path):
-    holdout = Holdout(*trees[:2], tolerance=tolerance, ledger=tmp_path / "new.db")
+def test_questions_that_would_be_refused_are_hollow(tolerance, some, holdout_of):
+    holdout = holdout_of(tolerance=tolerance)
     display = HoldoutBudgetDisplay.from_holdout(holdout)
     hollow = {
         (line.get_label().removeprefix("next ").removesuffix(": refused"), after)
@@ -291,9 +293,11 @@ def test_questions_that_would_be_refused_are_hollow(tolerance, some, trees, tmp_
     assert {not f.admitted for f in forecasts} == some
 
 
-def test_where_searches_are_told_cells_their_widths_are_drawn_and_what_would_be_published(trees, tmp_path):
+def test_where_searches_are_answered_in_cells_their_widths_are_drawn_and_what_would_be_published(
+    trees, holdout_of
+):
     X, y, models = trees
-    holdout = Holdout(X, y, answers="coarse", ledger=tmp_path / "cells.db")
+    holdout = holdout_of(answers="coarse")
     holdout.certify(models[0], scoring="accuracy", guess=models[0].score(X, y))
     display, outlook = HoldoutBudgetDisplay.from_holdout(holdout), holdout.report().outlook
     assert labels(display) == {"next search", f"publish() would release: {outlook.published:.3f}"}
