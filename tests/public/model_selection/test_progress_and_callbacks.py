@@ -1,6 +1,7 @@
-"""Callbacks and progress bars of scikit-learn 1.9, and verbose= of every version, on a wrapped search."""
+"""Callbacks and progress bars of scikit-learn 1.9, verbose= of every version, stages, and who asked."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
-from sklearn_ada import ReusableHoldoutCV
+from sklearn_ada import Holdout, ReusableHoldoutCV
+from tests.support.ledgers import bodies
 from tests.support.searches import TREE, grid
 
 has_callbacks = pytest.mark.skipif(
@@ -53,6 +55,9 @@ def depths(ask="winner", **params):
 @pytest.fixture
 def data(numbered):
     return numbered[0], numbered[1]["classifier"]
+
+
+# callbacks
 
 
 @has_callbacks
@@ -141,6 +146,15 @@ def test_the_progress_bar_of_scikit_learn_shows_the_search_to_its_end(ask, searc
     assert "100%" in shown
 
 
+@has_callbacks
+def test_one_progress_bar_is_enough(data, wrap):
+    from sklearn.callback import ProgressBar
+
+    search = wrap(depths().set_callbacks(ProgressBar())).set_callbacks(ProgressBar())
+    search.fit(*data)  # two bars of one search raise a KeyError when it ends
+    assert search.best_answer_.answered
+
+
 @pytest.mark.parametrize(("ask", "folds"), [("winner", 2), ("candidates", 1)])
 def test_verbose_of_the_search_prints_what_it_does(ask, folds, searched, capsys):
     searched(depths(ask, verbose=3), ask=ask)
@@ -154,10 +168,61 @@ def test_before_1_9_there_are_no_callbacks(wrap):
     assert not hasattr(wrap(), "set_callbacks")
 
 
-@has_callbacks
-def test_one_progress_bar_is_enough(data, wrap):
-    from sklearn.callback import ProgressBar
+# stages of a wrapped search
 
-    search = wrap(depths().set_callbacks(ProgressBar())).set_callbacks(ProgressBar())
-    search.fit(*data)  # two bars of one search raise a KeyError when it ends
-    assert search.best_answer_.answered
+
+@pytest.fixture
+def is_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+
+@pytest.mark.usefixtures("is_terminal")
+def test_a_bar_is_shown_where_somebody_sees_it(searched, capsys):
+    pytest.importorskip("tqdm")
+    searched(ask=2, verbose=1)
+    out, err = capsys.readouterr()
+    assert "certifying" not in out
+    assert "[sklearn_ada] certifying: 100%" in err
+    assert "2/2" in err
+
+
+@pytest.mark.usefixtures("is_terminal")
+def test_without_tqdm_there_are_lines(searched, hidden, capsys):
+    hidden("tqdm")
+    searched(ask=2, verbose=1)
+    assert capsys.readouterr().out.count("certifying") == 2
+
+
+def test_it_is_silent_unless_verbose(searched, capfd):
+    searched(ask=2)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("ask", "last"), [(2, "certifying 2 of 2"), ("candidates", "and certifying it")])
+def test_each_stage_is_a_line(ask, last, searched, capsys):
+    searched(ask=ask, verbose=1)
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0] == "[sklearn_ada] 100 rows are held out, 300 are for the search"
+    assert lines[-1].endswith(last)
+    assert err == ""
+
+
+# who asked
+
+
+@pytest.mark.parametrize("ask", ["winner", "candidates", 2])
+def test_every_record_of_a_search_is_signed_and_another_name_shares_its_answers(ask, searched):
+    search = searched(ask=ask, who="ada")
+    assert {body["who"] for body in bodies(search.holdout_) if "who" in body} == {"ada"}
+    assert {entry.who for entry in search.holdout_.report().entries} == {"ada"}
+    assert set(search.holdout_.report().asked_by) == {"ada"}
+    second = searched(ask=ask, who="bob")
+    assert second.best_answer_.repeated
+    assert second.best_score_interval_ == search.best_score_interval_
+
+
+def test_a_given_holdout_has_a_name_of_its_own(rows, tmp_path, wrap):
+    given = Holdout(rows[2], rows[3], ledger=tmp_path / "given.db", who="ada")
+    with pytest.raises(ValueError, match=r"a name \(who\) of its own"):
+        wrap(holdout=given, who="bob").fit(rows[0], rows[1])
