@@ -264,53 +264,6 @@ def test_x_of_any_kind_reaches_the_models(container, ask, searched, numbered):
     assert np.isfinite(searched(search, into(numbered[0]), ask=ask).best_score_)
 
 
-def test_predictions_and_attributes_are_delegated_to_the_best_estimator(searched, numbered):
-    X = pd.DataFrame(numbered[0], columns=list("abcde"))
-    search = searched(X=X)
-    for method in ("predict", "predict_proba", "predict_log_proba"):
-        expected = getattr(search.best_estimator_, method)(X)
-        assert (getattr(search, method)(X) == expected).all()
-    assert search.feature_names_in_.tolist() == list("abcde")
-    assert search.n_features_in_ == 5
-    assert search.classes_.tolist() == [0, 1]
-    assert not hasattr(search, "decision_function")
-
-
-def test_what_the_model_lacks_is_lacking_and_before_fit_there_are_no_fitted_attributes(wrap):
-    search = wrap(grid(SVC(), [1.0]))
-    assert hasattr(search, "decision_function")
-    assert not hasattr(search, "predict_proba")
-    for name in ("n_features_in_", "feature_names_in_", "classes_", "best_estimator_"):
-        assert not hasattr(search, name)
-
-
-@pytest.mark.parametrize("scoring", [None, "roc_auc", "f1"])
-def test_score_is_the_plain_metric_of_the_rows_given_and_free(scoring, searched, numbered, uncharged):
-    search = searched(scoring=scoring)
-    X, y = numbered[0][:90], numbered[1]["classifier"][:90]
-    with uncharged(search.holdout_):
-        score = search.score(X, y)
-    assert score == Metric(scoring or "accuracy").score(search.best_estimator_, X, y)
-
-
-def test_clone_is_unfitted_and_has_the_same_parameters(searched):
-    search = searched(ask="winner", tolerance=0.4, expected_questions=7)
-    copy = clone(search)
-    assert not hasattr(copy, "holdout_")
-    assert copy.get_params(deep=False).keys() == search.get_params(deep=False).keys()
-    assert (copy.tolerance, copy.expected_questions, copy.ask) == (0.4, 7, "winner")
-
-
-def test_the_search_given_is_not_fitted_or_changed_but_by_set_params(searched):
-    inner = grid(values=DEPTHS)
-    before = repr(inner.get_params())
-    search = searched(inner)
-    assert repr(inner.get_params()) == before
-    assert not hasattr(inner, "cv_results_")
-    search.set_params(search__estimator=clone(TREE), search__estimator__min_samples_leaf=3)
-    assert search.search.estimator.min_samples_leaf == 3
-
-
 def test_a_given_holdout_is_charged_and_is_a_leak_inside_of_x(wrap, rows, holdout, asked):
     search = wrap(holdout=holdout).fit(rows[0], rows[1])
     assert asked(holdout) == 1  # about the winner
