@@ -17,28 +17,17 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
 from sklearn_ada.guarantees import Purse, clopper_pearson
-from tests.support.ledgers import bodies
+from tests.support.ledgers import bodies, kinds
 from tests.support.searches import TREE, grid
 
 X, Y = make_classification(1600, 6, n_informative=4, flip_y=0.1, random_state=3)
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
+BAYES = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=FOLDS)
+BY_HAND = r"holdout\.publish\(model\)"
 
 
 def depths(model=TREE, values=(2, 4, 6), **params):
     return grid(model, list(values), **{"cv": FOLDS, **params})
-
-
-BAYES = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=FOLDS)
-
-
-def searched(ledger, inner=None, **how):
-    inner = depths() if inner is None else inner
-    return ReusableHoldoutCV(inner, ledger=ledger, **{"answers": "coarse", **how}).fit(X, Y)
-
-
-def test_before_any_search_there_is_nothing_to_publish():
-    with pytest.raises(NotFittedError):
-        ReusableHoldoutCV(depths()).publish()
 
 
 @pytest.fixture
@@ -46,12 +35,31 @@ def path(tmp_path):
     return tmp_path / "ledger.db"
 
 
+def searched(ledger, inner=None, **how):
+    inner = depths() if inner is None else inner
+    return ReusableHoldoutCV(inner, ledger=ledger, **{"answers": "coarse", **how}).fit(X, Y)
+
+
+@pytest.fixture
+def beside(path):
+    """Fit a search beside a holdout of the first rows, which answers in cells."""
+    holdout = Holdout(X[:400], Y[:400], ledger=path, answers="coarse")
+    return lambda inner=None: ReusableHoldoutCV(inner or depths(), holdout=holdout).fit(X[400:], Y[400:])
+
+
 def exact_score(search):
     data = search.holdout_._session.data
     return float(np.mean(search.best_estimator_.predict(data.X) == data.y))
 
 
-def test_a_search_tells_the_centre_of_a_cell_and_publishes_the_value(path):
+def width_of_one(search):
+    """Return the width of the interval that the score of one search alone has on 400 rows."""
+    count = round(400 * exact_score(search))
+    low, high = clopper_pearson(count, count, 400, math.log(0.05))
+    return high - low
+
+
+def test_a_search_tells_the_centre_of_a_cell_and_publishes_the_value_once(path):
     search = searched(path)
     assert "centre of its cell" in search.best_score_target_
     assert search.best_answer_.published < search.best_answer_.half_width
@@ -62,11 +70,12 @@ def test_a_search_tells_the_centre_of_a_cell_and_publishes_the_value(path):
     assert search.best_score_interval_ == final.interval
     assert interim[0] <= final.interval[0] < final.interval[1] <= interim[1]
     assert search.answers_[-1] == search.best_answer_ == final
-    assert [body.get("kind") for body in bodies(search.holdout_)][-3:] == [
-        "sealed",
-        "confirmation",
-        "unsealed",
-    ]
+    assert kinds(search.holdout_)[-3:] == ["sealed", "confirmation", "unsealed"]
+    nats = search.holdout_.report().nats
+    assert search.publish() == final
+    assert kinds(search.holdout_)[-2:] == ["unsealed", "confirmation"]
+    assert search.holdout_.report().nats < nats + 0.0011
+    assert search.answers_.count(final) == 1
 
 
 def test_nine_searches_in_a_row_are_as_wide_as_the_first_and_the_kept_one_as_one_alone(path):
@@ -77,31 +86,25 @@ def test_nine_searches_in_a_row_are_as_wide_as_the_first_and_the_kept_one_as_one
         BAYES,
     ]
     searches = [searched(path, inner) for inner in families]
+    # Of these data and seeds; a surprise would widen what follows.
+    assert {search.best_answer_.verdict for search in searches} == {"agrees"}
     widths = [2 * search.best_answer_.half_width for search in searches]
-    held = [search.best_answer_.verdict == "agrees" for search in searches]
-    assert all(held)  # of these data and seeds; a surprise would widen what follows
-    count, n = round(exact_score(searches[3]) * 400), 400
-    low, high = clopper_pearson(count, count, n, math.log(0.05))
     assert max(widths) < 1.15 * widths[0]
-    final = searches[3].publish()
-    assert 2 * final.half_width < 1.25 * (high - low)
+    assert 2 * searches[3].publish().half_width < 1.25 * width_of_one(searches[3])
     unsealed = searches[-1].holdout_.unseal()
-    assert len(unsealed) == 9
-    for answer in unsealed:
-        count = round(400 * answer.value)
-        low, high = clopper_pearson(count, count, 400, math.log(0.05))
-        assert 2 * answer.half_width < 2.0 * (high - low)
+    assert [answer.value for answer in unsealed] == [exact_score(search) for search in searches]
+    for answer, search in zip(unsealed, searches, strict=True):
+        assert 2 * answer.half_width < 2.0 * width_of_one(search)
 
 
-def test_an_empty_purse_says_what_is_left_and_searches_go_on_in_cells(path):
-    holdout = Holdout(X[:400], Y[:400], ledger=path, answers="coarse")
-    first = ReusableHoldoutCV(depths(), holdout=holdout).fit(X[400:], Y[400:])
-    state = holdout.ledger.read(lambda s: s)
+def test_an_empty_purse_says_what_is_left_and_searches_go_on_in_cells(beside):
+    first = beside()
+    state = first.holdout_.ledger.read(lambda s: s)
     state.purse = Purse(0.0, 250)
     with pytest.raises(BudgetExhaustedError, match=r"nothing is left.*What is left: cells.*unsealing"):
         first.publish()
     assert first.best_score_ == first.best_answer_.value  # as it was
-    later = ReusableHoldoutCV(BAYES, holdout=holdout).fit(X[400:], Y[400:])
+    later = beside(BAYES)
     assert not later.best_answer_.certificate.vacuous
     with pytest.raises(BudgetExhaustedError, match="1 certify planned, but nothing is left"):
         later.set_params(scoring="neg_brier_score").fit(X[400:], Y[400:])
@@ -118,16 +121,6 @@ def test_a_second_model_is_published_after_a_warning_that_can_stop_it(path, unch
         assert other.publish().answered
 
 
-def test_publishing_twice_is_the_same_answer_and_nearly_free(path):
-    search = searched(path)
-    final = search.publish()
-    count, nats = len(bodies(search.holdout_)), search.holdout_.report().nats
-    assert search.publish() == final
-    assert [body["kind"] for body in bodies(search.holdout_)[count:]] == ["confirmation"]
-    assert search.holdout_.report().nats < nats + 0.0011
-    assert search.answers_.count(final) == 1
-
-
 def test_publishing_after_unsealing_costs_next_to_nothing(path):
     search = searched(path)
     with pytest.warns(UserWarning, match="Unsealing"):
@@ -137,15 +130,17 @@ def test_publishing_after_unsealing_costs_next_to_nothing(path):
     assert final.cost.nats < 0.0011
 
 
-def test_a_model_that_was_changed_or_not_kept_is_refused_by_name(path, uncharged):
+def test_a_model_that_was_changed_not_kept_or_not_fitted_is_refused_by_name(path, uncharged):
     search = searched(path)
     search.best_estimator_.fit(X[:100], Y[:100])
-    with uncharged(search.holdout_), pytest.raises(ValueError, match=r"holdout\.publish\(model\)"):
+    with uncharged(search.holdout_), pytest.raises(ValueError, match=BY_HAND):
         search.publish()
     assert search.holdout_.publish(search.best_estimator_, scoring="accuracy").answered
     search = searched(path, depths().set_params(refit=False, cv=None), ask="candidates")
-    with pytest.raises(ValueError, match=r"holdout\.publish\(model\)"):
+    with pytest.raises(ValueError, match=BY_HAND):
         search.publish()
+    with pytest.raises(NotFittedError):
+        ReusableHoldoutCV(depths()).publish()
 
 
 def test_after_unpickling_the_rows_are_needed_again(path):
@@ -160,13 +155,11 @@ def test_after_unpickling_the_rows_are_needed_again(path):
     assert search.best_score_ == exact_score(search)
 
 
-def test_a_given_holdout_is_dropped_by_a_pickle_and_must_be_made_again(path):
-    holdout = Holdout(X[:400], Y[:400], ledger=path, answers="coarse")
-    fitted = ReusableHoldoutCV(depths(), holdout=holdout).fit(X[400:], Y[400:])
+def test_a_given_holdout_is_dropped_by_a_pickle_and_must_be_made_again(beside):
+    fitted = beside()
     assert "centre of its cell" in fitted.best_score_target_  # its genesis decides
-    search = pickle.loads(pickle.dumps(fitted))
-    with pytest.raises(ValueError, match=r"holdout\.publish\(model\)"):
-        search.publish(X, Y)
+    with pytest.raises(ValueError, match=BY_HAND):
+        pickle.loads(pickle.dumps(fitted)).publish(X, Y)
     assert fitted.publish().value == exact_score(fitted)
     with pytest.raises(ValueError, match="'holdout' parameter"):  # it has answers of its own
         fitted.set_params(answers="coarse").fit(X[400:], Y[400:])
@@ -182,9 +175,7 @@ def test_a_closed_holdout_publishes_nothing(path):
     assert [answer.value for answer in search.holdout_.unseal()] == [exact_score(search)]
 
 
-def test_on_an_exact_ledger_the_winner_is_certified_when_it_is_found_and_by_default_so_are_later_ones(
-    path, uncharged
-):
+def test_on_an_exact_ledger_winners_are_certified_when_they_are_found(path, uncharged):
     search = searched(path, answers="exact")
     with uncharged(search.holdout_):
         assert search.publish() == search.best_answer_
@@ -197,13 +188,10 @@ def test_on_an_exact_ledger_the_winner_is_certified_when_it_is_found_and_by_defa
 def test_one_search_on_a_temporary_ledger_is_exact_and_later_ones_are_cells():
     first = searched(None, answers="auto")
     assert first.best_score_ == exact_score(first)
-    count = round(first.best_score_ * 400)
-    low, high = clopper_pearson(count, count, 400, -2.995732)
-    assert 2 * first.best_answer_.half_width < 1.12 * (high - low)
+    assert 2 * first.best_answer_.half_width < 1.12 * width_of_one(first)
     second = searched(None, depths(values=[3, 5]), answers="auto")
     assert "centre of its cell" in second.best_score_target_
-    again = searched(None, answers="auto")
-    assert again.best_answer_ == first.best_answer_
+    assert searched(None, answers="auto").best_answer_ == first.best_answer_
     assert second.publish().value == exact_score(second)
     assert first.publish().value == first.best_score_
 
@@ -211,53 +199,37 @@ def test_one_search_on_a_temporary_ledger_is_exact_and_later_ones_are_cells():
 def test_a_search_whose_refit_is_not_deterministic_asks_each_time_and_publishes_its_own(path):
     inner = grid(DecisionTreeClassifier(splitter="random", max_features=1), [3, 4], cv=FOLDS)
     first, second = searched(path, inner), searched(path, inner)
-    assert sum(body.get("kind") == "sealed" for body in bodies(second.holdout_)) == 2
-    assert second.publish().value == exact_score(second)
-    assert first.publish().value == exact_score(first)
+    assert kinds(second.holdout_).count("sealed") == 2
+    for search in (second, first):
+        assert search.publish().value == exact_score(search)
 
 
-@pytest.mark.parametrize("ask", [3, "candidates"])
-def test_other_ways_to_ask_publish_as_well(path, ask):
-    search = searched(path, depths() if ask == 3 else depths(cv=None), ask=ask)
-    final = search.publish()
-    assert search.best_score_ == final.value == exact_score(search)
+OTHERS = {  # parameters of the search, and of the wrapper
+    "no cv": ({}, {}),
+    "a number": ({"cv": 3}, {}),
+    "folds": ({"cv": FOLDS}, {}),
+    "a function": ({"refit": lambda results: 1}, {}),
+    "the best three": ({"cv": FOLDS}, {"ask": 3}),
+    "candidates": ({}, {"ask": "candidates"}),
+}
+
+
+@pytest.mark.parametrize(("inner", "how"), OTHERS.values(), ids=OTHERS)
+def test_by_default_any_search_is_answered_in_cells_on_a_ledger_that_stays_and_publishes(inner, how, path):
+    search = ReusableHoldoutCV(grid(values=[2, 4, 6], **inner), ledger=path, **how).fit(X, Y)
+    if not how:
+        assert search.holdout_.report().asked == {"check": 0, "certify": 1}
+    assert search.holdout_.ledger.genesis["answers"] == "cells"
+    assert "centre of its cell" in search.best_score_target_
+    assert search.publish().value == search.best_score_ == exact_score(search)
     assert search.holdout_.ledger.verify() == len(bodies(search.holdout_))
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "f1", "neg_log_loss"])
-def test_what_has_no_cells_is_published_from_what_was_told(path, scoring):
+def test_what_has_no_cells_is_published_as_it_was_answered(path, scoring):
     search = searched(path, grid(LogisticRegression(), cv=FOLDS, scoring=scoring))
     before, width = search.best_score_, search.best_answer_.half_width
     final = search.publish()
     assert search.best_score_ == pytest.approx(before)
     assert final.half_width <= width
     assert final.cost.nats < 0.0011
-
-
-@pytest.mark.parametrize(
-    "how", [{"ask": "winner"}, {"ask": 3, "reveal": "winner"}, {"ask": "candidates"}], ids=str
-)
-def test_the_last_search_that_is_admitted_may_run_again(how, tmp_path):
-    """What is asked again is recorded, whatever the tolerance would say of a new question."""
-    for number, tolerance in enumerate(np.arange(0.06, 0.2, 0.01)):
-        ledger = {"ledger": tmp_path / f"{number}.db", "answers": "coarse", "tolerance": float(tolerance)}
-        wrapped = ReusableHoldoutCV(depths(cv=None), **ledger, **how)
-        try:
-            first = wrapped.fit(X, Y).best_answer_
-        except BudgetExhaustedError:
-            continue
-        again = wrapped.fit(X, Y).best_answer_
-        assert again.repeated
-        assert again == first
-        return
-    pytest.fail("no tolerance admits the search")
-
-
-@pytest.mark.parametrize("params", [{}, {"cv": 3}, {"cv": FOLDS}, {"refit": lambda results: 1}], ids=list)
-def test_by_default_the_winner_of_any_search_is_asked_about_in_cells_on_a_ledger_that_stays(params, path):
-    search = ReusableHoldoutCV(grid(values=[2, 4], **params), ledger=path).fit(X, Y)
-    assert search.holdout_.report().asked == {"check": 0, "certify": 1}
-    assert search.holdout_.ledger.genesis["answers"] == "cells"
-    assert "centre of its cell" in search.best_score_target_
-    final = search.publish()
-    assert final.value == search.best_score_ == exact_score(search)
