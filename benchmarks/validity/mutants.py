@@ -39,8 +39,7 @@ from sklearn_ada.guarantees.description_length import PURPOSES, ln_delta, round_
 from sklearn_ada.holdout.state import RefusedError
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.questions.coded import CodedQuestion
-from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.sealed import Transcript
+from sklearn_ada.questions.question import Guess, Transcript
 
 __all__ = ["MUTANTS", "Mutant", "coins"]
 

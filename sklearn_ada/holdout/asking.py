@@ -34,8 +34,7 @@ from sklearn_ada.holdout.records import AnswerRecord, RefusalRecord, SealedRecor
 from sklearn_ada.holdout.session import Session, held_interrupts, look, with_bare_errors
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
-from sklearn_ada.questions.question import Draw, Question
-from sklearn_ada.questions.sealed import LossCount, Transcript
+from sklearn_ada.questions.question import Draw, LossCount, Question, Transcript
 from sklearn_ada.terms.outputs import Observation, OutputSummary
 from sklearn_ada.terms.policy import Allowance
 

@@ -58,8 +58,7 @@ from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
-from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.sealed import LossCount
+from sklearn_ada.questions.question import Guess, LossCount
 from sklearn_ada.terms.policy import Allowance, Genesis, as_given
 
 FORMAT = "sklearn_ada certificate 1"

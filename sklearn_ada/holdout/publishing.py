@@ -46,8 +46,8 @@ from sklearn_ada.holdout.records import (
 from sklearn_ada.holdout.session import Session, as_closed, with_bare_errors
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
-from sklearn_ada.questions.question import Guess, Outcome, Question
-from sklearn_ada.questions.sealed import LossCount, as_recorded, sealed_context, shown
+from sklearn_ada.questions.question import Guess, LossCount, Outcome, Question
+from sklearn_ada.questions.sealed import as_recorded, sealed_context, shown
 from sklearn_ada.terms.policy import Allowance, Asker, Genesis
 from sklearn_ada.terms.seal_key import check_private_key, opened_with
 

@@ -67,8 +67,8 @@ from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.ledger.opening import is_of_session, open_ledger
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.outputs import UnusableOutputsError
-from sklearn_ada.questions.question import Guess
-from sklearn_ada.questions.sealed import LossCount, hidden, sealed_context
+from sklearn_ada.questions.question import Guess, LossCount
+from sklearn_ada.questions.sealed import hidden, sealed_context
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, OutputSummary
 from sklearn_ada.terms.policy import Asker, Genesis, Policy

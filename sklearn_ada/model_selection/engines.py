@@ -57,7 +57,8 @@ from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.training_rows import ValidationSplit
 
 try:
-    from sklearn.callback import CallbackSupportMixin, ProgressBar
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin  # for reusable
+    from sklearn.callback import ProgressBar
 
     _ONLY_ONE = {ProgressBar}  # two of them in one search end in an error of scikit-learn's
 except ImportError:  # before 1.9
