@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 import pytest
+from sklearn import neighbors
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -15,14 +16,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.manifold import Isomap
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
-from sklearn.neighbors import (
-    KNeighborsClassifier,
-    KNeighborsRegressor,
-    KNeighborsTransformer,
-    RadiusNeighborsClassifier,
-    RadiusNeighborsRegressor,
-    RadiusNeighborsTransformer,
-)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
@@ -34,14 +27,15 @@ from sklearn_ada.questions.question import _to_nine_digits
 X = np.random.default_rng(0).normal(size=(120, 3)).round(1)
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)
 TRAIN, KEPT = slice(0, 60), slice(60, 120)
+ERROR = Metric("neg_mean_absolute_error", range=(-5, 0))
 
 
-def asked_twice(first, second, tmp_path, between=lambda: None, scoring=("accuracy", "accuracy"), guess=0.5):
+def asked_twice(first, second, tmp_path, between=lambda: None, scoring="accuracy", guess=0.5):
     """Ask about two fitted models, and return the answers."""
     holdout = Holdout(X[KEPT], Y[KEPT], ledger=tmp_path / "ledger.db")
-    answers = [holdout.certify(first, scoring=scoring[0], guess=guess)]
+    answer = holdout.certify(first, scoring=scoring, guess=guess)
     between()
-    return [*answers, holdout.certify(second, scoring=scoring[1], guess=guess)]
+    return answer, holdout.certify(second, scoring=scoring, guess=guess)
 
 
 def assert_one_question(answers):
@@ -53,27 +47,36 @@ def forest(**settings):
     return RandomForestClassifier(3, random_state=0, **settings)
 
 
-SETTINGS = {
-    "n_jobs": [lambda: forest(n_jobs=1), lambda: forest(n_jobs=2)],
-    "verbose": [forest, lambda: forest(verbose=1)],
-    "n_jobs inside a pipeline": [
-        lambda: make_pipeline(StandardScaler(), forest(n_jobs=1)),
-        lambda: make_pipeline(StandardScaler(), forest(n_jobs=2), verbose=True),
-    ],
+def search(kind=GridSearchCV, **settings):
+    return kind(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, **settings)
+
+
+FITTED_TWICE = {
+    "n_jobs": (forest(n_jobs=1), forest(n_jobs=2)),
+    "verbose": (forest(), forest(verbose=1)),
+    "n_jobs inside a pipeline": (
+        make_pipeline(StandardScaler(), forest(n_jobs=1)),
+        make_pipeline(StandardScaler(), forest(n_jobs=2), verbose=True),
+    ),
     "n_jobs inside an ensemble": [
-        lambda: BaggingClassifier(forest(n_jobs=1), 3, random_state=0),
-        lambda: BaggingClassifier(forest(n_jobs=2), 3, random_state=0),
+        BaggingClassifier(forest(n_jobs=jobs), 3, random_state=0) for jobs in (1, 2)
     ],
-    "n_jobs of a search": [
-        lambda: GridSearchCV(forest(), {"max_depth": [1, 2]}, cv=2, n_jobs=1, pre_dispatch=1),
-        lambda: GridSearchCV(forest(), {"max_depth": [1, 2]}, cv=2, n_jobs=None, verbose=1),
-    ],
+    "n_jobs of a search": (
+        GridSearchCV(forest(), {"max_depth": [1, 2]}, cv=2, n_jobs=1, pre_dispatch=1),
+        GridSearchCV(forest(), {"max_depth": [1, 2]}, cv=2, verbose=1),
+    ),
+    "GridSearchCV": (search(), search()),
+    "RandomizedSearchCV": [search(RandomizedSearchCV, n_iter=2, random_state=0) for _ in "ab"],
+    "HalvingGridSearchCV": [search(HalvingGridSearchCV, random_state=0, min_resources=30) for _ in "ab"],
 }
 
 
-@pytest.mark.parametrize("makers", SETTINGS.values(), ids=SETTINGS)
-def test_settings_of_work_and_words_are_not_the_model(makers, tmp_path):
-    assert_one_question(asked_twice(*(make().fit(X[TRAIN], Y[TRAIN]) for make in makers), tmp_path))
+@pytest.mark.parametrize("pair", FITTED_TWICE.values(), ids=FITTED_TWICE)
+def test_fitted_again_or_with_other_settings_of_work_and_words_it_is_the_same_model(pair, tmp_path):
+    models = [model.fit(X[TRAIN], Y[TRAIN]) for model in pair]
+    if hasattr(models[0], "refit_time_"):
+        assert models[0].refit_time_ != models[1].refit_time_
+    assert_one_question(asked_twice(*models, tmp_path))
 
 
 def test_a_pipeline_that_keeps_intermediate_results_is_the_same_model(tmp_path):
@@ -84,15 +87,16 @@ def test_a_pipeline_that_keeps_intermediate_results_is_the_same_model(tmp_path):
     assert_one_question(asked_twice(*models, tmp_path))
 
 
+TREE = {"algorithm": "kd_tree"}
 NEIGHBOURS = {
-    "KNeighborsClassifier": KNeighborsClassifier(algorithm="kd_tree"),
-    "a ball tree": KNeighborsClassifier(algorithm="ball_tree"),
-    "KNeighborsRegressor": KNeighborsRegressor(algorithm="kd_tree"),
-    "RadiusNeighborsClassifier": RadiusNeighborsClassifier(9.0, algorithm="kd_tree"),
-    "RadiusNeighborsRegressor": RadiusNeighborsRegressor(9.0, algorithm="kd_tree"),
-    "KNeighborsTransformer": make_pipeline(KNeighborsTransformer(algorithm="kd_tree"), Ridge()),
+    "KNeighborsClassifier": neighbors.KNeighborsClassifier(**TREE),
+    "a ball tree": neighbors.KNeighborsClassifier(algorithm="ball_tree"),
+    "KNeighborsRegressor": neighbors.KNeighborsRegressor(**TREE),
+    "RadiusNeighborsClassifier": neighbors.RadiusNeighborsClassifier(9.0, **TREE),
+    "RadiusNeighborsRegressor": neighbors.RadiusNeighborsRegressor(9.0, **TREE),
+    "KNeighborsTransformer": make_pipeline(neighbors.KNeighborsTransformer(**TREE), Ridge()),
     "RadiusNeighborsTransformer": make_pipeline(
-        RadiusNeighborsTransformer(radius=2.0, algorithm="kd_tree"), Ridge()
+        neighbors.RadiusNeighborsTransformer(radius=2.0, **TREE), Ridge()
     ),
     "Isomap": make_pipeline(Isomap(neighbors_algorithm="kd_tree"), Ridge()),
     "LabelPropagation": LabelPropagation(kernel="knn"),
@@ -103,29 +107,9 @@ NEIGHBOURS = {
 @pytest.mark.parametrize("model", NEIGHBOURS.values(), ids=NEIGHBOURS)
 def test_neighbours_that_were_used_are_the_same_model(model, tmp_path):
     model.fit(X[TRAIN], Y[TRAIN])
-    scoring, guess = "accuracy", 0.5
-    if not hasattr(model, "classes_"):
-        scoring, guess = Metric("neg_mean_absolute_error", range=(-5, 0)), -0.5
+    scoring, guess = ("accuracy", 0.5) if hasattr(model, "classes_") else (ERROR, -0.5)
     use = functools.partial(model.predict, X[KEPT])
-    assert_one_question(asked_twice(model, model, tmp_path, use, (scoring, scoring), guess))
-
-
-SEARCHES = {
-    "GridSearchCV": lambda: GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
-    "RandomizedSearchCV": lambda: RandomizedSearchCV(
-        LogisticRegression(), {"C": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0
-    ),
-    "HalvingGridSearchCV": lambda: HalvingGridSearchCV(
-        LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, random_state=0, min_resources=30
-    ),
-}
-
-
-@pytest.mark.parametrize("make", SEARCHES.values(), ids=SEARCHES)
-def test_a_search_fitted_again_is_the_same_model(make, tmp_path):
-    models = [make().fit(X[TRAIN], Y[TRAIN]) for _ in range(2)]
-    assert models[0].refit_time_ != models[1].refit_time_
-    assert_one_question(asked_twice(*models, tmp_path))
+    assert_one_question(asked_twice(model, model, tmp_path, use, scoring, guess))
 
 
 @dataclass
@@ -142,12 +126,7 @@ class ByRule(ClassifierMixin, BaseEstimator):
         self.rule_ = Rule(0.25)
         return self
 
-    def predict(self, X):
-        return (X[:, 0] > self.rule_.least).astype(int)
-
-
-class Cached(ByRule):
-    @functools.cached_property
+    @property
     def least(self):
         return self.rule_.least
 
@@ -155,16 +134,17 @@ class Cached(ByRule):
         return (X[:, 0] > self.least).astype(int)
 
 
+class Cached(ByRule):
+    @functools.cached_property
+    def least(self):
+        return self.rule_.least
+
+
 Kind = TypeVar("Kind")
 
 
 class Typed(ByRule, Generic[Kind]):
-    def fit(self, X, y):
-        self.classes_, self.least_ = np.unique(y), 0.0
-        return self
-
-    def predict(self, X):
-        return (X[:, 0] > self.least_).astype(int)
+    least = 0.0
 
 
 class Lazy(Typed[int]):
@@ -187,9 +167,8 @@ def test_a_model_of_a_users_class_is_the_same_after_it_was_fitted_again_and_used
 def test_an_import_inside_predict_makes_no_new_model(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     model = Lazy().fit(X[TRAIN], Y[TRAIN])
-    answers = asked_twice(model, model, tmp_path)
+    assert_one_question(asked_twice(model, model, tmp_path))
     assert "colorsys" in sys.modules
-    assert_one_question(answers)
 
 
 def test_an_import_of_a_users_module_inside_predict_makes_no_new_model(tmp_path, monkeypatch):
@@ -205,13 +184,6 @@ def test_an_import_of_a_users_module_inside_predict_makes_no_new_model(tmp_path,
         sys.modules.pop("rules_of_a_user", None)
 
 
-def of_a_cell(name):
-    """Return a function of a notebook's cell that is run again: the same code at another address."""
-    notebook = {"__name__": "__main__", "accuracy_score": accuracy_score}
-    exec(CELL, notebook)
-    return notebook[name]
-
-
 CELL = """
 def share_right(estimator, X, y, weight=1.0):
     return weight * accuracy_score(y, estimator.predict(X))
@@ -222,6 +194,13 @@ def right(y, outputs, weight=1.0):
 def share(y, outputs, weight=1.0):
     return weight * accuracy_score(y, outputs)
 """
+
+
+def of_a_cell(name, weight):
+    """Return a function of a notebook's cell that is run again: the same code at another address."""
+    notebook = {"__name__": "__main__", "accuracy_score": accuracy_score}
+    exec(CELL, notebook)
+    return functools.partial(notebook[name], weight=weight)
 
 
 class ShareRight:
@@ -235,31 +214,21 @@ class ShareRight:
 
 
 SCORERS = {
-    "a partial": lambda share=0.5: Metric(
-        functools.partial(of_a_cell("share_right"), weight=share), range=(0, 1)
-    ),
-    "an object": lambda share=0.5: Metric(ShareRight(share), range=(0, 1)),
-    "a scorer of a partial": lambda share=0.5: Metric(
-        make_scorer(functools.partial(of_a_cell("share"), weight=share)), range=(0, 1)
-    ),
-    "a partial of each record": lambda share=0.5: Metric(
-        functools.partial(of_a_cell("right"), weight=share), kind="mean", range=(0, 1)
-    ),
+    "a partial": (lambda weight: of_a_cell("share_right", weight), None),
+    "an object": (ShareRight, None),
+    "a scorer of a partial": (lambda weight: make_scorer(of_a_cell("share", weight)), None),
+    "a partial of each record": (lambda weight: of_a_cell("right", weight), "mean"),
 }
 
 
-@pytest.mark.parametrize("make", SCORERS.values(), ids=SCORERS)
-def test_a_scorer_made_again_asks_the_same_question(make, tmp_path):
-    model = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
-    kept = [make(), make(), make()]  # all at once, so that each has an address of its own
-    assert_one_question(asked_twice(model, model, tmp_path, scoring=(kept[0], kept[2])))
-
-
-@pytest.mark.parametrize("make", SCORERS.values(), ids=SCORERS)
-def test_another_setting_of_a_scorer_asks_another_question(make, tmp_path):
-    model = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
-    answers = asked_twice(model, model, tmp_path, scoring=(make(), make(0.25)))
-    assert [answer.repeated for answer in answers] == [False, False]
+@pytest.mark.parametrize(("make", "kind"), SCORERS.values(), ids=SCORERS)
+def test_a_scorer_made_again_asks_the_same_question_and_with_another_setting_another(make, kind, tmp_path):
+    model, holdout = LogisticRegression().fit(X[TRAIN], Y[TRAIN]), Holdout(X, Y, ledger=tmp_path / "l.db")
+    made = [make(weight) for weight in (0.5, 0.5, 0.25)]  # all at once, so that each has its own address
+    metrics = [Metric(each, kind=kind, range=(0, 1)) for each in made]
+    answers = [holdout.certify(model, scoring=metric, guess=0.5) for metric in metrics]
+    assert [answer.repeated for answer in answers] == [False, True, False]
+    assert answers[0].value == answers[1].value
 
 
 class Device(ClassifierMixin, BaseEstimator):
@@ -318,21 +287,20 @@ class Threads(Device):
 
 @pytest.mark.parametrize("route", ["differential_privacy", "both"])
 def test_where_privacy_certifies_last_bits_of_public_outputs_are_no_new_question(route, tmp_path):
-    holdout = Holdout(X[KEPT], Y[KEPT], ledger=tmp_path / "l.db", route=route)
-    model = Threads().fit(X[TRAIN], Y[TRAIN])
-    answers = [
-        holdout.check(model, scoring="neg_brier_score", guess_from=(X[TRAIN], Y[TRAIN])) for _ in range(20)
-    ]
+    holdout, rows = Holdout(X[KEPT], Y[KEPT], ledger=tmp_path / "l.db", route=route), (X[TRAIN], Y[TRAIN])
+    model = Threads().fit(*rows)
+    answers = [holdout.check(model, scoring="neg_brier_score", guess_from=rows) for _ in range(20)]
     assert [answer.repeated for answer in answers] == [False] + 19 * [True]
     assert not any("digest lacks" in each for each in answers[0].certificate.assumptions)
-    bare = holdout.check(LogisticRegression().fit(X[TRAIN], Y[TRAIN]), scoring="accuracy", guess=0.8)
+    bare = holdout.check(LogisticRegression().fit(*rows), scoring="accuracy", guess=0.8)
     assert any("digest lacks" in each for each in bare.certificate.assumptions)
 
 
 def test_outputs_that_differ_are_other_outputs_however_large_one_is():
-    one, other = np.array([1e13, 1.0, 2.0]), np.array([1e13, 2.0, 1.0])
-    assert canonical_digest(_to_nine_digits(one)) != canonical_digest(_to_nine_digits(other))
-    wobbling = one * (1.0 + 1e-16), one * (1.0 - 1e-16), one
-    assert len({canonical_digest(_to_nine_digits(each)) for each in wobbling}) == 1
-    zeros = (np.array([0.0, 1.0, np.nan]), np.array([-0.0, 1.0, np.nan]))
-    assert len({canonical_digest(_to_nine_digits(each)) for each in zeros}) == 1
+    def digests(*outputs):
+        return len({canonical_digest(_to_nine_digits(np.array(each))) for each in outputs})
+
+    large = np.array([1e13, 1.0, 2.0])
+    assert digests(large, [1e13, 2.0, 1.0]) == 2
+    assert digests(large * (1.0 + 1e-16), large * (1.0 - 1e-16), large) == 1
+    assert digests([0.0, 1.0, np.nan], [-0.0, 1.0, np.nan]) == 1

@@ -9,50 +9,51 @@ from sklearn.metrics import get_scorer
 from sklearn_ada import Holdout, MedianSettings, Metric
 from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.questions.question import guess_from_rows
+from tests.support.ledgers import kinds
 
-GENERAL = Metric("matthews_corrcoef", kind="general")
+TASKS = {
+    "classifier": (load_breast_cancer, LogisticRegression(C=0.01, max_iter=5000)),
+    "regressor": (load_diabetes, Ridge()),
+}
 SCORINGS = {
-    "classifier": ["accuracy", "f1", "roc_auc", "balanced_accuracy", "neg_log_loss", GENERAL],
+    "classifier": [
+        *("accuracy", "f1", "roc_auc", "balanced_accuracy"),
+        Metric("neg_log_loss", range=(-5, 0)),
+        Metric("matthews_corrcoef", kind="general"),
+    ],
     "regressor": [
         Metric("r2", kind="general"),
         "neg_root_mean_squared_error",
-        "neg_mean_absolute_error",
+        Metric("neg_mean_absolute_error", range=(-300, 0)),
         Metric("neg_median_absolute_error", kind="general"),
     ],
 }
 
 
-@pytest.fixture(params=SCORINGS)
-def asked(request, tmp_path):
-    X, y = (load_breast_cancer if request.param == "classifier" else load_diabetes)(return_X_y=True)
-    if request.param == "classifier":
-        model = LogisticRegression(C=0.01, max_iter=5000).fit(X[:200], y[:200])
-    else:
-        model = Ridge().fit(X[:200], y[:200])
-    holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "ledger.db", random_state=0)
-    return holdout, model, (X[200:300], y[200:300]), SCORINGS[request.param]
+@pytest.fixture(params=TASKS)
+def task(request, tmp_path):
+    """A holdout, a fitted model, validation rows, rows of the holdout, and the name of the task."""
+    load, model = TASKS[request.param]
+    X, y = load(return_X_y=True)
+    held = X[300:], y[300:]
+    holdout = Holdout(*held, ledger=tmp_path / "ledger.db", random_state=0)
+    return holdout, model.fit(X[:200], y[:200]), (X[200:300], y[200:300]), held, request.param
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_any_metric_is_certified_with_a_guess_from_rows(asked):
-    holdout, model, rows, scorings = asked
-    for scoring in scorings:
-        metric = scoring
-        if scoring == "neg_mean_absolute_error":
-            metric = Metric(scoring, range=(-300, 0))
-        if scoring == "neg_log_loss":
-            metric = Metric(scoring, range=(-5, 0))
-        answer = holdout.certify(model, scoring=metric, guess_from=rows)
+def test_any_metric_is_certified_with_a_guess_from_rows(task):
+    holdout, model, rows, _, name = task
+    for scoring in SCORINGS[name]:
+        answer = holdout.certify(model, scoring=scoring, guess_from=rows)
         assert answer.answered
         assert answer.interval[0] <= answer.value <= answer.interval[1]
-        again = holdout.certify(model, scoring=metric, guess_from=rows)
+        again = holdout.certify(model, scoring=scoring, guess_from=rows)
         assert (again.repeated, again.value) == (True, answer.value)
 
 
-def test_the_guess_is_that_of_the_rows_and_says_how_precise_it_is(asked):
-    holdout, model, rows, scorings = asked
-    if "accuracy" not in scorings:
-        return
+@pytest.mark.parametrize("task", ["classifier"], indirect=True)
+def test_the_guess_is_that_of_the_rows_and_says_how_precise_it_is(task):
+    holdout, model, rows, *_ = task
     one = holdout.check(model, scoring="accuracy", guess_from=rows)
     other = holdout.check(model, scoring="accuracy", guess=guess_from_rows(Metric("accuracy"), model, *rows))
     assert (other.repeated, other.index) == (True, one.index)
@@ -60,44 +61,36 @@ def test_the_guess_is_that_of_the_rows_and_says_how_precise_it_is(asked):
     assert entry.guess == get_scorer("accuracy")(model, *rows)
 
 
-def test_rows_of_the_holdout_are_no_guess_and_that_is_recorded(asked):
-    holdout, model, _, scorings = asked
-    X, y = (load_breast_cancer if "accuracy" in scorings else load_diabetes)(return_X_y=True)
+def test_rows_of_the_holdout_are_no_guess_and_that_is_recorded(task):
+    holdout, model, _, held, name = task
     with pytest.raises(HoldoutLeakError):
-        holdout.certify(model, scoring=scorings[0], guess_from=(X[300:], y[300:]))
-    assert [record.body.get("kind") for record in holdout.ledger.records()] == [None, "overlap"]
+        holdout.certify(model, scoring=SCORINGS[name][0], guess_from=held)
+    assert kinds(holdout) == [None, "overlap"]
 
 
-@pytest.mark.parametrize("rows", [3, "X", (1, 2, 3), ()])
-def test_what_is_no_pair_of_rows_is_refused_before_anything_is_charged(asked, rows):
-    holdout, model, _, scorings = asked
-    with pytest.raises(ValueError, match=r"'guess_from' parameter of Holdout\.check must be a pair"):
-        holdout.check(model, scoring=scorings[0], guess_from=rows)
-    assert len(list(holdout.ledger.records())) == 1
+PAIR = r"'guess_from' parameter of Holdout\.check must be a pair"
+REFUSED = [
+    *((lambda X, y, bad=bad: {"guess_from": bad}, PAIR) for bad in (3, "X", (1, 2, 3), ())),
+    (lambda X, y: {"guess": 0.5, "guess_from": (X, y)}, r"parameter of Holdout\.check must be None where"),
+    (lambda X, y: {"guess_from": (X, y[:-1])}, "'y' parameter"),
+    (lambda X, y: {"guess_from": (X, np.full(len(X), np.nan))}, "'y' parameter"),
+]
 
 
-def test_a_guess_and_rows_for_it_are_one_too_many(asked):
-    holdout, model, rows, scorings = asked
-    with pytest.raises(ValueError, match=r"'guess_from' parameter of Holdout\.certify must be None where"):
-        holdout.certify(model, scoring=scorings[0], guess=0.5, guess_from=rows)
-    assert len(list(holdout.ledger.records())) == 1
+@pytest.mark.parametrize(("how", "message"), REFUSED)
+def test_what_is_no_pair_of_rows_or_one_guess_too_many_is_refused_and_free(task, how, message, uncharged):
+    holdout, model, rows, _, name = task
+    with uncharged(holdout), pytest.raises(ValueError, match=message):
+        holdout.check(model, scoring=SCORINGS[name][0], **how(*rows))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_median_takes_its_guess_over_subsamples_of_the_size_it_will_have(asked):
-    holdout, model, rows, scorings = asked
-    name = "matthews_corrcoef" if "accuracy" in scorings else "r2"
+def test_a_median_takes_its_guess_over_subsamples_of_the_size_it_will_have(task):
+    holdout, model, rows, _, name = task
+    scoring = "matthews_corrcoef" if name == "classifier" else "r2"
     settings = MedianSettings(n_subsamples=11, method="exact")
-    assert holdout.check(model, scoring=name, guess_from=rows, settings=settings).answered
-    assert holdout.report().entries[-1].guess == pytest.approx(get_scorer(name)(model, *rows), abs=0.35)
-
-
-def test_rows_of_several_lengths_are_refused(asked):
-    holdout, model, (X, y), scorings = asked
-    with pytest.raises(ValueError, match="'y' parameter"):
-        holdout.check(model, scoring=scorings[0], guess_from=(X, y[:-1]))
-    with pytest.raises(ValueError, match="'y' parameter"):
-        holdout.check(model, scoring=scorings[0], guess_from=(X, np.full(len(X), np.nan)))
+    assert holdout.check(model, scoring=scoring, guess_from=rows, settings=settings).answered
+    assert holdout.report().entries[-1].guess == pytest.approx(get_scorer(scoring)(model, *rows), abs=0.35)
 
 
 @pytest.mark.parametrize("scoring", ["f1_macro", "matthews_corrcoef", "roc_auc_ovr", "recall_macro"])

@@ -3,22 +3,24 @@
 import math
 import warnings
 import zlib
+from functools import partial
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, norm
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.datasets import make_classification, make_regression
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
 from sklearn_ada.metrics.base import SCORERS
+from tests.support.guarantees.intervals.of_metrics.hard_laws import ranking_case
+from tests.support.laws import is_too_often
 from tests.support.models import Column
+from tests.support.searches import grid
 
 
 class Scores(Column):
@@ -65,42 +67,33 @@ def drawn_table(rng, sizes, law):
     return np.c_[np.array([rng.choice(len(sizes), p=law[label]) for label in y]), rng.random(len(y))], y
 
 
+def first_answer(model, X, y, scoring, **guess):
+    """Return the answer of a fresh holdout, whose failure probability is .36."""
+    return Holdout(X, y, ledger=":memory:", confidence_level=0.5).certify(model, scoring=scoring, **guess)
+
+
 def of_table(name, law, seed):
-    """Return the first answer of a fresh holdout, of .36 failure probability; every other guess is wrong."""
+    """Ask with a guess from rows; every other guess is wrong."""
     sizes, rows = TABLES[law]
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])  # no two metrics share a ledger
     X, y = drawn_table(rng, sizes, rows)
-    holdout = Holdout(X, y, ledger=":memory:", confidence_level=0.5)
-    model = Scores().fit(X, y)
-    guess = (
-        {"guess": 0.9 if law == "chance" else 0.3}
-        if seed % 2
-        else {"guess_from": drawn_table(rng, sizes, rows)}
-    )
-    return holdout.certify(model, scoring=name, **guess)
+    wrong = {"guess": 0.9 if law == "chance" else 0.3}
+    guess = wrong if seed % 2 else {"guess_from": drawn_table(rng, sizes, rows)}
+    return first_answer(Scores().fit(X, y), X, y, name, **guess)
 
 
 TOO_NARROW = "it takes rows that the model was not trained on"
-SPREAD = 1.2
 
 
-def truth_of_scores(share):
-    """Return the average precision of two normal laws of scores, by the integral over recalls."""
-    recall = (np.arange(200_000) + 0.5) / 200_000
-    false = norm.sf(norm.isf(recall) + SPREAD)
-    return float(np.mean(share * recall / (share * recall + (1 - share) * false)))
-
-
-def of_scores(positives, n, seed):
+def of_scores(law, n, seed):
     rng = np.random.default_rng([seed, 7])
 
     def drawn():
-        y = rng.permutation((np.arange(n) < positives).astype(int))
-        return np.c_[np.zeros(n), rng.normal(size=n) + SPREAD * y], y
+        scores, y = rng.permutation(ranking_case(law).draw(rng, n)).T
+        return np.c_[np.zeros(n), scores], y.astype(int)
 
     X, y = drawn()
-    holdout = Holdout(X, y, ledger=":memory:", confidence_level=0.5)
-    return holdout.certify(Scores().fit(X, y), scoring="average_precision", guess_from=drawn())
+    return first_answer(Scores().fit(X, y), X, y, "average_precision", guess_from=drawn())
 
 
 def drawn_numbers(rng, n, law):
@@ -112,10 +105,10 @@ def drawn_numbers(rng, n, law):
     return np.c_[p, np.zeros(n)], p + rng.uniform(-0.5, 0.5, n)
 
 
-def truth_of_numbers(name, law, clip):
+def truth_of_numbers(name, law):
     """Return what is explained, by a large sample that is clipped like the holdout."""
     X, y = drawn_numbers(np.random.default_rng(1), 2_000_000, law)
-    (low, high), most = clip
+    (low, high), most = clip_of(name, law)
     y = np.clip(y, low, high)
     error = np.clip(y - np.clip(X[:, 0], low, high), -most, most)
     if name == "r2":
@@ -126,8 +119,7 @@ def truth_of_numbers(name, law, clip):
 def of_numbers(name, law, seed, n=200):
     X, y = drawn_numbers(np.random.default_rng([seed, zlib.crc32(name.encode())]), n, law)
     rows = drawn_numbers(np.random.default_rng(5), n, law)  # the same, so that one range is suggested
-    holdout = Holdout(X, y, ledger=":memory:", confidence_level=0.5)
-    return holdout.certify(SaysNumber().fit(X, y), scoring=name, guess_from=rows)
+    return first_answer(SaysNumber().fit(X, y), X, y, name, guess_from=rows)
 
 
 def clip_of(name, law, n=200):
@@ -140,44 +132,26 @@ AVERAGES = [
     name for name, each in SCORERS.items() if each.of_all_rows and ("_macro" in name or "_weighted" in name)
 ]
 CASES = {
-    **{
-        f"{name}, {law}": (
-            lambda seed, m=name, w=law: of_table(m, w, seed),
-            lambda m=name, w=law: truth_of_table(m, *TABLES[w]),
-        )
-        for name in (*AVERAGES, "matthews_corrcoef")
-        for law in TABLES
-    },
-    **{
-        f"average_precision, {k} of {n}": (
-            lambda seed, k=k, n=n: of_scores(k, n, seed),
-            lambda k=k, n=n: truth_of_scores(k / n),
-        )
-        for k, n in ((5, 300), (60, 200))
-    },
-    **{
-        f"{name}, {law}": (
-            lambda seed, m=name, w=law: of_numbers(m, w, seed),
-            lambda m=name, w=law: truth_of_numbers(m, w, clip_of(m, w)),
-        )
-        for name in ("r2", "d2_absolute_error_score")
-        for law in ("atoms", "uniform")
-    },
-}  # fmt: skip
-FEW = ["f1_macro, a rare class", "matthews_corrcoef, chance", "average_precision, 60 of 200", "r2, uniform"]
+    f"{name}, {law}": (partial(of_table, name, law), partial(truth_of_table, name, *TABLES[law]))
+    for name in (*AVERAGES, "matthews_corrcoef")
+    for law in TABLES
+}
+CASES |= {
+    f"average_precision, {law}": (partial(of_scores, law, n), partial(ranking_case(law).value, n))
+    for law, n in (("two percent", 300), ("separated", 200))
+}
+CASES |= {
+    f"{name}, {law}": (partial(of_numbers, name, law), partial(truth_of_numbers, name, law))
+    for name in ("r2", "d2_absolute_error_score")
+    for law in ("atoms", "uniform")
+}
+FEW = ["f1_macro, a rare class", "matthews_corrcoef, chance", "average_precision, separated", "r2, uniform"]
 
 
-def check_covers(case, runs):
-    asked, truth = CASES[case][0], CASES[case][1]()
-    answers = [asked(seed) for seed in range(runs)]
+def is_missed(answers, truth):
+    """Return whether intervals miss a truth more often than they may, with a false alarm below 1e-6."""
     misses = sum(not a.interval[0] <= truth <= a.interval[1] for a in answers)
-    deltas = [math.exp(a.certificate.ln_delta) for a in answers]
-    delta = max(deltas)
-    assert min(deltas) > 0.35
-    assert all("median" not in a.certificate.target for a in answers)
-    assert all(a.interval[0] <= a.value <= a.interval[1] for a in answers)
-    assert binomtest(misses, runs, delta, alternative="greater").pvalue >= 1e-6
-    return misses, delta
+    return is_too_often(misses, len(answers), max(math.exp(a.certificate.ln_delta) for a in answers))
 
 
 RUNS = [
@@ -189,7 +163,25 @@ RUNS = [
 
 @pytest.mark.parametrize(("case", "runs"), RUNS)
 def test_intervals_cover(case, runs):
-    check_covers(case, runs)
+    asked, truth = CASES[case]
+    answers = [asked(seed) for seed in range(runs)]
+    assert min(math.exp(a.certificate.ln_delta) for a in answers) > 0.35
+    assert all("median" not in a.certificate.target for a in answers)
+    assert all(a.interval[0] <= a.value <= a.interval[1] for a in answers)
+    assert not is_missed(answers, truth())
+
+
+def test_a_truth_that_is_off_is_noticed():
+    """The power of the tests above: a population that is an interval away is missed too often."""
+    asked, truth = CASES["r2, uniform"]
+    answers = [asked(seed) for seed in range(30)]
+    assert is_missed(answers, truth() - 2.0 * np.mean([a.half_width for a in answers]))
+
+
+def certify(model, rows, scoring, guess_from, **how):
+    """Return the answer of a holdout of these rows that was never asked."""
+    holdout = Holdout(*rows, ledger=":memory:", **how)
+    return holdout.certify(model, scoring=scoring, guess_from=guess_from)
 
 
 @pytest.fixture(scope="module")
@@ -204,25 +196,15 @@ def regression():
     return Ridge().fit(X[:300], y[:300]), (X[300:600], y[300:600]), (X[600:], y[600:])
 
 
-def test_a_truth_that_is_off_is_noticed():
-    """The power of the tests above: a population that is an interval away is missed too often."""
-    asked, truth = CASES["r2, uniform"][0], CASES["r2, uniform"][1]()
-    answers = [asked(seed) for seed in range(30)]
-    off = truth - 2.0 * np.mean([a.half_width for a in answers])
-    misses = sum(not a.interval[0] <= off <= a.interval[1] for a in answers)
-    delta = math.exp(answers[0].certificate.ln_delta)
-    assert binomtest(misses, 30, delta, alternative="greater").pvalue < 1e-6
-
-
 def test_targets_say_what_is_certified(classification, regression):
     model, guess_rows, rows = classification
-    told = Holdout(*rows, ledger=":memory:").certify(model, scoring="f1_macro", guess_from=guess_rows)
-    assert told.certificate.target == "population f1_macro at the holdout's class mix"
-    assert "confusion matrix" in told.certificate.theorem
-    assert told.value == pytest.approx(get_scorer("f1_macro")(model, *rows), abs=0.01)
+    answer = certify(model, rows, "f1_macro", guess_rows)
+    assert answer.certificate.target == "population f1_macro at the holdout's class mix"
+    assert "confusion matrix" in answer.certificate.theorem
+    assert answer.value == pytest.approx(get_scorer("f1_macro")(model, *rows), abs=0.01)
     model, guess_rows, rows = regression
-    told = Holdout(*rows, ledger=":memory:").certify(model, scoring="r2", guess_from=guess_rows)
-    assert "population r2 (-1 if below), y and predictions clipped to [" in told.certificate.target
+    answer = certify(model, rows, "r2", guess_rows)
+    assert "population r2 (-1 if below), y and predictions clipped to [" in answer.certificate.target
 
 
 def test_again_is_the_same_and_the_final_is_as_narrow(classification, tmp_path):
@@ -236,11 +218,8 @@ def test_again_is_the_same_and_the_final_is_as_narrow(classification, tmp_path):
 
 def test_rows_of_the_guess_make_it_narrower(classification, tmp_path):
     model, guess_rows, rows = classification
-    widths = []
-    for number, guess in enumerate(({"guess": 0.1}, {"guess_from": guess_rows})):
-        holdout = Holdout(*rows, ledger=tmp_path / f"{number}.db")
-        widths.append(holdout.certify(model, scoring="f1_macro", **guess).half_width)
-    assert widths[1] < 0.8 * widths[0]
+    bare = Holdout(*rows, ledger=tmp_path / "ledger.db").certify(model, scoring="f1_macro", guess=0.1)
+    assert certify(model, rows, "f1_macro", guess_rows).half_width < 0.8 * bare.half_width
 
 
 @pytest.mark.parametrize(
@@ -271,10 +250,9 @@ def test_a_ratio_of_losses_needs_rows(scoring, regression):
     assert not holdout.report().answers
 
 
-def test_a_tolerance_below_the_whole_range_refuses_it(classification, tmp_path):
+def test_a_tolerance_below_the_whole_range_refuses_it(classification):
     model, guess_rows, rows = classification
-    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db", tolerance=0.2)
-    assert holdout.certify(model, scoring="f1_macro", guess_from=guess_rows).verdict == "refused"
+    assert certify(model, rows, "f1_macro", guess_rows, tolerance=0.2).verdict == "refused"
 
 
 def test_a_class_that_is_predicted_and_has_no_rows_is_a_failure(classification):
@@ -284,62 +262,26 @@ def test_a_class_that_is_predicted_and_has_no_rows_is_a_failure(classification):
     assert answer.cost.nats > 6.0
 
 
-@pytest.mark.parametrize(
-    ("estimator", "grid", "scoring", "kind"),
-    [
-        (Ridge(), {"alpha": [0.1, 10.0]}, None, "regression"),
-        (LogisticRegression(), {"C": [0.1, 1.0]}, "f1_macro", "classification"),
-        (LogisticRegression(), {"C": [0.1, 1.0]}, "matthews_corrcoef", "classification"),
-        (Ridge(), {"alpha": [0.1, 10.0]}, "neg_mean_absolute_error", "regression"),
-    ],
-)
-def test_the_winner_of_a_search_is_certified_on_its_own_value(estimator, grid, scoring, kind, tmp_path):
-    make = make_regression if kind == "regression" else make_classification
-    X, y = make(1200, random_state=1)
-    search = GridSearchCV(estimator, grid, scoring=scoring)
-    mask = np.arange(1200) % 4 == 0
-    found = ReusableHoldoutCV(search, holdout=mask, ledger=tmp_path / "ledger.db", random_state=0).fit(X, y)
-    name = scoring or "r2"
-    assert found.best_score_target_.startswith(f"population {name}")
-    plain = get_scorer(name)(found.best_estimator_, X[mask], y[mask])
-    assert found.best_score_ == pytest.approx(plain, rel=0.02)
-    assert found.best_score_interval_[0] <= found.best_score_ <= found.best_score_interval_[1]
-    told = found.best_score_interval_
-    assert found.publish().interval == told
-
-
-def test_candidates_are_refused_unless_the_median_is_written():
-    X, y = make_classification(1200, random_state=2)
-    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="f1_macro")
-    settings = {"ask": "candidates", "ledger": ":memory:", "random_state": 0}
-    with pytest.raises(ValueError, match="Its winner can be certified: ask='winner'"):
-        ReusableHoldoutCV(search, **settings).fit(X, y)
-    found = ReusableHoldoutCV(search, mechanism="stable_median", **settings).fit(X, y)
-    assert found.best_score_target_.startswith("median of f1_macro")
-
-
-def test_what_is_below_minus_one_is_told_as_minus_one(regression, tmp_path):
+def test_what_is_below_minus_one_is_answered_as_minus_one(regression):
     _, guess_rows, rows = regression
     wrong = Ridge().fit(guess_rows[0], -guess_rows[1])
     assert wrong.score(*rows) < -2.0
-    answer = Holdout(*rows, ledger=tmp_path / "ledger.db").certify(wrong, scoring="r2", guess_from=guess_rows)
+    answer = certify(wrong, rows, "r2", guess_rows)
     assert answer.value == answer.interval[0] == -1.0
     assert answer.interval[1] < 0.0
 
 
 @pytest.mark.parametrize("offset", [2000.0, 1e6])
-def test_the_range_of_y_is_rounded_by_its_width_wherever_it_lies(offset, regression, tmp_path):
+def test_the_range_of_y_is_rounded_by_its_width_wherever_it_lies(offset, regression):
     _, (X, y), rows = regression
-    shifted = Ridge().fit(X, offset + y / y.std())
-    holdout = Holdout(rows[0], offset + rows[1] / y.std(), ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(shifted, scoring="r2", guess_from=(X, offset + y / y.std()))
-    assert answer.value == pytest.approx(shifted.score(rows[0], offset + rows[1] / y.std()), abs=0.02)
+    rows, guess_rows = (rows[0], offset + rows[1] / y.std()), (X, offset + y / y.std())
+    shifted = Ridge().fit(*guess_rows)
+    assert certify(shifted, rows, "r2", guess_rows).value == pytest.approx(shifted.score(*rows), abs=0.02)
 
 
-def test_where_no_y_is_within_the_range_of_the_validation_rows_it_is_a_failure(regression, tmp_path):
+def test_where_no_y_is_within_the_range_of_the_validation_rows_it_is_a_failure(regression):
     model, (X, y), rows = regression
-    holdout = Holdout(*rows, ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(model, scoring="r2", guess_from=(X, y + 10_000.0))
+    answer = certify(model, rows, "r2", (X, y + 10_000.0))
     assert answer.verdict == "failed"
     assert answer.cost.nats > 6.0
 
@@ -361,11 +303,23 @@ def test_a_constant_y_is_a_failure_which_is_paid_for_and_in_validation_rows_it_i
 
 def test_where_no_row_can_be_left_out_the_scale_of_y_tunes_the_interval(tmp_path):
     X, y = make_regression(400, 3, noise=1, random_state=0)
-    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
     mask = np.arange(400) >= 4
-    found = ReusableHoldoutCV(search, holdout=mask, ledger=tmp_path / "ledger.db").fit(X, y)
+    found = ReusableHoldoutCV(grid(Ridge(), cv=2), holdout=mask, ledger=tmp_path / "ledger.db").fit(X, y)
     assert found.best_score_target_.startswith("population r2 (-1 if below), y and predictions clipped")
     assert found.publish().certificate.target == found.best_score_target_
+
+
+NOISE = np.random.default_rng(0)
+FEATURES, NUMBERS = NOISE.normal(size=(2000, 4)), NOISE.normal(size=2000)
+LABELS = (NUMBERS > 0).astype(int)
+SEEN, UNSEEN = slice(0, 300), slice(300, 2000)
+NEAREST = KNeighborsRegressor(1).fit(FEATURES[SEEN], NUMBERS[SEEN])
+NEAR = FEATURES[SEEN], NUMBERS[SEEN] + 0.001 * NOISE.normal(size=300)
+DEEP = DecisionTreeClassifier(max_leaf_nodes=150).fit(FEATURES[SEEN], LABELS[SEEN])
+
+
+def holdout_of(y):
+    return Holdout(FEATURES[UNSEEN], y[UNSEEN], ledger=":memory:")
 
 
 @pytest.mark.parametrize(
@@ -379,74 +333,62 @@ def test_where_no_row_can_be_left_out_the_scale_of_y_tunes_the_interval(tmp_path
         "neg_median_absolute_error",
     ],
 )
-def test_a_model_does_not_look_good_because_it_knows_the_rows_of_the_guess(scoring, tmp_path):
+def test_a_model_does_not_look_good_because_it_has_seen_the_rows_of_the_guess(scoring):
     """Errors are clipped by the rows that tune, where this model hardly errs: then there is no answer."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(2000, 4)), rng.normal(size=2000)
-    model = KNeighborsRegressor(1).fit(X[:300], y[:300])
-    near = X[:300], y[:300] + 0.001 * rng.normal(size=300)
-    holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "ledger.db")
+    holdout = holdout_of(NUMBERS)
     median = scoring == "neg_median_absolute_error"  # its interval does not rest on the clip
     if not median:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             with pytest.raises(UserWarning, match="Give rows that the model was not trained on"):
-                holdout.certify(model, scoring=scoring, guess_from=near)
+                holdout.certify(NEAREST, scoring=scoring, guess_from=NEAR)
         assert holdout.report().asked == {"check": 0, "certify": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        answer = holdout.certify(model, scoring=scoring, guess_from=near)
+        answer = holdout.certify(NEAREST, scoring=scoring, guess_from=NEAR)
     if median:
-        assert answer.value == pytest.approx(get_scorer(scoring)(model, X[300:], y[300:]), rel=0.05)
+        plain = get_scorer(scoring)(NEAREST, FEATURES[UNSEEN], NUMBERS[UNSEEN])
+        assert answer.value == pytest.approx(plain, rel=0.05)
     else:
         assert answer.verdict == "failed"
         assert TOO_NARROW in answer.reason
         assert answer.cost.nats > 5.0
-    honest = KNeighborsRegressor(1).fit(X[:150], y[:150])
-    assert holdout.certify(honest, scoring=scoring, guess_from=(X[150:300], y[150:300])).answered
+    honest = KNeighborsRegressor(1).fit(FEATURES[:150], NUMBERS[:150])
+    rows = FEATURES[150:300], NUMBERS[150:300]
+    assert holdout.certify(honest, scoring=scoring, guess_from=rows).answered
 
 
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "d2_log_loss_score"])
-def test_a_classifier_does_not_look_good_because_it_has_seen_the_rows_of_the_guess(scoring, tmp_path):
+def test_a_classifier_does_not_look_good_because_it_has_seen_the_rows_of_the_guess(scoring):
     if scoring not in get_scorer_names():
         pytest.skip("this scikit-learn has no such scorer")
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(2000, 4)), rng.integers(0, 2, 2000)
-    model = DecisionTreeClassifier(max_leaf_nodes=150).fit(X[:300], y[:300])
-    holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(model, scoring=scoring, guess_from=(X[:300], y[:300]))
+    rows = FEATURES[SEEN], LABELS[SEEN]
+    answer = holdout_of(LABELS).certify(DEEP, scoring=scoring, guess_from=rows)
     assert answer.verdict == "failed"
     assert TOO_NARROW in answer.reason
 
 
-def test_a_compared_model_does_not_look_good_because_it_has_seen_the_rows_of_the_guess(tmp_path):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(2000, 4)), rng.normal(size=2000)
-    known, constant = KNeighborsRegressor(1).fit(X[:300], y[:300]), DummyRegressor().fit(X, y)
-    near = X[:300], y[:300] + 0.001 * rng.normal(size=300)
-    holdout = Holdout(X[300:], y[300:], ledger=tmp_path / "ledger.db")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        alike = holdout.compare(known, known, scoring="neg_mean_absolute_error", guess_from=near)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_compared_model_does_not_look_good_because_it_has_seen_the_rows_of_the_guess():
+    holdout, how = holdout_of(NUMBERS), {"scoring": "neg_mean_absolute_error", "guess_from": NEAR}
+    alike = holdout.compare(NEAREST, NEAREST, **how)
     assert alike.verdict == "failed"
     assert TOO_NARROW in alike.reason  # and not that the answer has no symbol
-    told = holdout.compare(constant, known, scoring="neg_mean_absolute_error", guess_from=near)
-    assert told.value < -0.2  # within the range of the constant: the known one is seen to be worse
-    labels = (y > 0).astype(int)
-    holdout = Holdout(X[300:], labels[300:], ledger=tmp_path / "labels.db")
-    tree = DecisionTreeClassifier(max_leaf_nodes=150).fit(X[:300], labels[:300])
-    for pair in ((tree, DummyClassifier().fit(X, labels)), (DummyClassifier().fit(X, labels), tree)):
-        told = holdout.compare(*pair, scoring="neg_log_loss", guess_from=(X[:300], labels[:300]))
-        assert told.verdict == "failed"  # it is beyond the range in half of the rows
-        assert TOO_NARROW in told.reason
+    answer = holdout.compare(DummyRegressor().fit(FEATURES, NUMBERS), NEAREST, **how)
+    assert answer.value < -0.2  # within the range of the constant: the other one is seen to be worse
+    holdout, rows = holdout_of(LABELS), (FEATURES[SEEN], LABELS[SEEN])
+    constant = DummyClassifier().fit(FEATURES, LABELS)
+    for pair in ((DEEP, constant), (constant, DEEP)):
+        answer = holdout.compare(*pair, scoring="neg_log_loss", guess_from=rows)
+        assert answer.verdict == "failed"  # it is beyond the range in half of the rows
+        assert TOO_NARROW in answer.reason
 
 
 @pytest.mark.parametrize("scoring", ["r2", "d2_absolute_error_score"])
-def test_a_model_without_an_error_on_the_rows_of_the_guess_has_an_interval(scoring, tmp_path):
-    X = np.random.default_rng(0).normal(size=(900, 4))
-    y = X @ [1.0, 2.0, 3.0, 4.0]
-    model = LinearRegression().fit(X[:300], y[:300])
-    holdout = Holdout(X[600:], y[600:], ledger=tmp_path / "ledger.db")
-    answer = holdout.certify(model, scoring=scoring, guess_from=(X[300:600], y[300:600]))
+def test_a_model_without_an_error_on_the_rows_of_the_guess_has_an_interval(scoring):
+    y = FEATURES @ [1.0, 2.0, 3.0, 4.0]
+    model = LinearRegression().fit(FEATURES[:300], y[:300])
+    rows = FEATURES[600:900], y[600:900]
+    answer = certify(model, rows, scoring, (FEATURES[300:600], y[300:600]))
     assert answer.value == pytest.approx(1.0)
     assert answer.interval[0] > 0.7

@@ -21,10 +21,9 @@ def plan():
     holdout = Holdout(X, y, route="differential_privacy", ledger=":memory:", expected_questions=10)
     model = DummyClassifier().fit(X, y)
 
-    def plan(settings, mechanism="check"):
-        return holdouts.plan(
-            holdout, model, scoring="accuracy", purpose=mechanism, guess=0.5, settings=settings
-        )
+    def plan(settings, purpose="check"):
+        asked = {"scoring": "accuracy", "purpose": purpose, "guess": 0.5, "settings": settings}
+        return holdouts.plan(holdout, model, **asked)
 
     return plan
 

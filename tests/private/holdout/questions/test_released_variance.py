@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Guess, Holdout
@@ -14,12 +13,15 @@ from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Allowance, Policy
+from tests.support.laws import is_too_often
+from tests.support.ledgers import bodies
+
+N = 2000
 
 
-def _question(n, value=-0.2, deviation=0.1):
-    data = HoldoutData(np.zeros((n, 1)), np.arange(n) % 2)
-    guess = Guess(value, n, deviation)
-    return CodedQuestion.plan("certify", Metric("neg_brier_score"), guess, data, Policy())
+def _question(value=-0.2):
+    data = HoldoutData(np.zeros((N, 1)), np.arange(N) % 2)
+    return CodedQuestion.plan("certify", Metric("neg_brier_score"), Guess(value, N, 0.1), data, Policy())
 
 
 def _read(question, mean, deviation, ln_delta, monkeypatch):
@@ -38,7 +40,7 @@ def test_a_model_of_low_variance_gets_a_narrower_interval(rows, tmp_path):
     usual = chernoff_kl(answer.value, answer.value, len(y_hold), answer.certificate.ln_delta, (-1.0, 0.0))
     assert "betting" in answer.certificate.theorem
     assert 2 * answer.half_width < 0.75 * (usual[1] - usual[0])
-    symbols = list(holdout.ledger.records())[-1].body["event"]["symbols"]
+    symbols = bodies(holdout)[-1]["event"]["symbols"]
     assert [symbol["stream"] for symbol in symbols] == ["lattice", "count", "count"]
 
 
@@ -49,7 +51,7 @@ def test_a_bare_guess_and_a_count_release_no_variance(rows, model, tmp_path):
 
 
 def test_a_variance_far_above_the_expected_one_falls_back(monkeypatch):
-    question = _question(2000)
+    question = _question()
     outcome, _ = _read(question, -0.3, 0.45, -5.0, monkeypatch)
     usual = chernoff_kl(-0.3, -0.3, 2000, -5.0, (-1.0, 0.0))
     assert outcome.interval[1] - outcome.interval[0] < 1.4 * (usual[1] - usual[0])
@@ -60,8 +62,8 @@ def test_a_variance_far_above_the_expected_one_falls_back(monkeypatch):
 @pytest.mark.parametrize("deviation", [1e-12, 0.01, 0.1, 0.3])
 def test_the_released_variance_is_never_below_the_measured_one(deviation, monkeypatch):
     """The interval must contain the published one at the exact variance and nine tenths of delta."""
-    n, ln_delta = 2000, -5.0
-    outcome, _ = _read(_question(n), -0.2, deviation, ln_delta, monkeypatch)
+    n, ln_delta = N, -5.0
+    outcome, _ = _read(_question(), -0.2, deviation, ln_delta, monkeypatch)
     nats = math.log(4.0) - ln_delta - math.log(0.9)
     reach = math.sqrt(2 * deviation**2 * n / (n - 1) * nats / n) + 7 * nats / (3 * (n - 1))
     fallback = chernoff_kl(-0.2, -0.2, n, ln_delta - math.log(10.0), (-1.0, 0.0))
@@ -70,11 +72,11 @@ def test_the_released_variance_is_never_below_the_measured_one(deviation, monkey
 
 
 def test_certified_brier_scores_cover(monkeypatch):
-    n, delta, runs = 2000, 0.2, 1000
-    question, rng, misses = _question(n, value=-0.1, deviation=0.1), np.random.default_rng(0), 0
+    delta, runs = 0.2, 1000
+    question, rng, misses = _question(-0.1), np.random.default_rng(0), 0
     assert question.variance is not None
     for _ in range(runs):
-        scores = np.where(rng.random(n) < 0.05, -1.0, -0.05)  # a rare large loss, the hard case
+        scores = np.where(rng.random(N) < 0.05, -1.0, -0.05)  # a rare large loss, the hard case
         outcome, _ = _read(question, scores.mean(), scores.std(), math.log(delta), monkeypatch)
         misses += not outcome.interval[0] <= -0.0975 <= outcome.interval[1]
-    assert stats.binom.sf(misses - 1, runs, delta) > 1e-6
+    assert not is_too_often(misses, runs, delta)

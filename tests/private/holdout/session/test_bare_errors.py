@@ -110,30 +110,34 @@ def test_the_search_of_frames_finds_what_bare_errors_leave_out(act, holdout, mod
     assert what_is_raised(act, holdout, models, LedgerUnavailableError)[1]
 
 
-def test_a_choice_that_is_refused_after_all_tells_nothing(holdout, models):
+@pytest.fixture
+def changed(holdout, models):
+    """The holdout after it was asked, rows were added, and the first model became another one."""
+    certifies(holdout, models)
     selects(holdout, models)
     holdout.top_up(RNG.normal(size=(50, 2)), RNG.integers(0, 2, 50))
     models[0].train([1, 0.6])
-    assert what_is_raised(selects, holdout, models, BudgetExhaustedError)[1] == []
-    assert holdout.report().confirmed == {"the same": 0, "different": 1}
+    return holdout
 
 
-def test_if_the_ledger_is_gone_when_a_refusal_is_recorded_nothing_is_told(holdout, models, monkeypatch):
-    certifies(holdout, models)
-    holdout.top_up(RNG.normal(size=(50, 2)), RNG.integers(0, 2, 50))
-    models[0].train([1, 0.6])
-    session = type(holdout._session)
-    charge, kinds = session.charge, []
+def test_a_choice_that_is_refused_after_all_tells_nothing(changed, models):
+    assert what_is_raised(selects, changed, models, BudgetExhaustedError)[1] == []
+    assert changed.report().confirmed == {"the same": 0, "different": 1}
+
+
+def test_if_the_ledger_is_gone_when_a_refusal_is_recorded_nothing_is_told(changed, models, monkeypatch):
+    session = type(changed._session)
+    charge, keys = session.charge, []
 
     def breaks(self, key, decide):
-        if key is None and kinds:  # after the comparison, which has no key either
+        if key is None and keys:  # after the comparison, which has no key either
             raise LedgerUnavailableError("gone")
-        kinds.append(key)
+        keys.append(key)
         return charge(self, key, decide)
 
     monkeypatch.setattr(session, "charge", breaks)
-    assert what_is_raised(certifies, holdout, models, LedgerUnavailableError)[1] == []
-    assert len(kinds) == 2  # the comparison, and the answer that was refused
+    assert what_is_raised(certifies, changed, models, LedgerUnavailableError)[1] == []
+    assert len(keys) == 2  # the comparison, and the answer that was refused
 
 
 @pytest.mark.parametrize("act", ASKS[:2])

@@ -5,9 +5,6 @@ import copy
 import math
 import os
 import signal
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 import types
@@ -20,16 +17,18 @@ from sklearn_ada import Holdout, MedianSettings
 from sklearn_ada.accounting import FAILURES
 from sklearn_ada.holdout.session import Interrupts
 from sklearn_ada.metrics import Metric
+from tests.support.ledgers import bodies
+from tests.support.processes import interpreter
 
 PRICE = math.log(2.0) - math.log(0.001 / len(FAILURES))  # another error, and whether it is an interrupt
 
 
-class Raising:
+class Acting:
     """A fitted model that does something to the process when it sees the holdout."""
 
     classes_ = np.array([0, 1])
 
-    def __init__(self, act, tag=0):
+    def __init__(self, act=lambda X: None, tag=0):
         self.act, self.tag = act, tag
 
     def predict(self, X):
@@ -37,16 +36,23 @@ class Raising:
         return np.zeros(len(X), dtype=int)
 
 
-def interrupts(X):
-    raise KeyboardInterrupt(f"a row is {X[0]}")
+def raises(error):
+    """Return what a model does that raises an error with a row of the holdout in it."""
+
+    def act(X):
+        raise error(f"a row is {X[0]}")
+
+    return act
 
 
-def leaves(X):
-    raise SystemExit(f"a row is {X[0]}")
+def sends(*numbers):
+    """Return what a model does that sends signals to its own process."""
 
+    def act(X):
+        for number in numbers:
+            signal.raise_signal(number)
 
-def is_signalled(X):
-    signal.raise_signal(signal.SIGINT)
+    return act
 
 
 @contextlib.contextmanager
@@ -65,10 +71,6 @@ def recorded(holdout):
     return answer
 
 
-def is_quiet(X):
-    pass
-
-
 @pytest.fixture(autouse=True)
 def ctrl_c():
     """Let SIGINT interrupt, as it does at a terminal; what is started in the background ignores it."""
@@ -81,11 +83,10 @@ def certify(holdout, model, scoring="accuracy"):
 
 
 def test_an_interrupt_that_a_model_raises_is_a_priced_failure_and_is_raised_again_bare(holdout):
-    model = Raising(interrupts)
+    model = Acting(raises(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt) as caught:
         certify(holdout, model)
-    error = caught.value
-    assert (error.args, error.__context__, error.__cause__) == ((), None, None)
+    assert (caught.value.args, caught.value.__context__, caught.value.__cause__) == ((), None, None)
     assert holdout.report().nats == pytest.approx(PRICE, abs=0.01)
     again = certify(holdout, model)  # what is recorded is an answer
     assert (again.verdict, again.reason, again.repeated) == ("failed", FAILURES[3], True)
@@ -97,20 +98,27 @@ def test_an_interrupt_that_a_metric_raises_is_a_priced_failure(holdout):
 
     metric = Metric(scorer, range=(0.0, 1.0))
     with pytest.raises(KeyboardInterrupt):
-        holdout.check(Raising(is_quiet), scoring=metric, guess=0.5, settings=MedianSettings())
+        holdout.check(Acting(), scoring=metric, guess=0.5, settings=MedianSettings())
     assert recorded(holdout).verdict == "failed"
     assert holdout.report().nats == pytest.approx(PRICE, abs=0.01)
 
 
-def test_leaving_the_interpreter_is_priced_and_not_done(holdout):
-    answer = certify(holdout, Raising(leaves))
+class LyingError(Exception):
+    @property
+    def __class__(self):
+        raise KeyboardInterrupt("out of the look")
+
+
+@pytest.mark.parametrize("error", [SystemExit, LyingError])
+def test_leaving_the_interpreter_or_lying_about_an_error_is_priced_and_not_done(error, holdout):
+    answer = certify(holdout, Acting(raises(error)))
     assert (answer.verdict, answer.reason) == ("failed", FAILURES[3])
 
 
 def test_bits_that_are_shown_by_interrupts_are_paid_for(holdout, rows):
     """A model that is interrupted where a record has some property shows a bit of it."""
     interrupted = []
-    for model in failing(rows, (KeyboardInterrupt,)):
+    for model in failing((KeyboardInterrupt,)):
         interrupted.append(True)
         with contextlib.suppress(KeyboardInterrupt):
             certify(holdout, model)
@@ -118,11 +126,11 @@ def test_bits_that_are_shown_by_interrupts_are_paid_for(holdout, rows):
     assert interrupted == (np.asarray(rows[2])[:20, 0] > 0.0).tolist()
     assert sum(holdout.report().asked.values()) == 20
     assert holdout.report().nats > 20 * math.log(2.0)
-    low, high = certify(holdout, Raising(is_quiet)).interval
+    low, high = certify(holdout, Acting()).interval
     assert high - low > 0.2
 
 
-class Fragile(Raising):
+class Fragile(Acting):
     """Cannot be copied a second time."""
 
     copies = 0
@@ -135,44 +143,39 @@ class Fragile(Raising):
 
 
 @pytest.mark.parametrize("epsilon", [None, "auto"])
-@pytest.mark.parametrize("interrupted", [Raising(interrupts), Fragile(is_quiet)], ids=["asked", "copied"])
+@pytest.mark.parametrize(
+    "interrupted", [Acting(raises(KeyboardInterrupt)), Fragile()], ids=["asked", "copied"]
+)
 def test_an_interrupt_within_a_selection_is_recorded_first(interrupted, epsilon, holdout):
-    models = [Raising(is_quiet), copy.copy(interrupted), Raising(is_quiet, tag=1)]
+    models = [Acting(), copy.copy(interrupted), Acting(tag=1)]
     with pytest.raises(KeyboardInterrupt):
         holdout.select(models, scoring="accuracy", epsilon=epsilon)
-    *_, record = holdout.ledger.records()
-    assert record.body["kind"] == "selection"
+    assert bodies(holdout)[-1]["kind"] == "selection"
     if not isinstance(interrupted, Fragile):
         assert holdout.select(models, scoring="accuracy", epsilon=epsilon) in (0, 2)
 
 
 def test_a_model_that_cannot_be_copied_is_refused_before_any_is_looked_at(holdout):
-    class Locked(Raising):
-        def __init__(self):
-            self.act, self.lock = is_quiet, threading.Lock()
-
-    looked = []
+    looked, locked = [], Acting(tag=threading.Lock())
     with pytest.raises(TypeError, match="can be copied"):
-        holdout.select([Raising(lambda X: looked.append(1)), Locked()], scoring="accuracy", epsilon=None)
+        holdout.select([Acting(looked.append), locked], scoring="accuracy", epsilon=None)
     assert not looked
-    assert len(list(holdout.ledger.records())) == 1
+    assert len(bodies(holdout)) == 1
 
 
-def failing(rows, how):
-    """Return models that fail where a record of the holdout has some property."""
+def failing(how):
+    """Return models that fail where a record of the holdout has some property, or also where it has not."""
 
-    class Fails(Raising):
-        def __init__(self, row):
-            self.row = row
-
-        def predict(self, X):
-            if X[self.row, 0] > 0.0:
+    def fails(row):
+        def act(X):
+            if X[row, 0] > 0.0:
                 raise how[0]
             if len(how) > 1:
                 raise how[1]
-            return np.zeros(len(X), dtype=int)
 
-    return [Fails(row) for row in range(20)]
+        return Acting(act, row)
+
+    return [fails(row) for row in range(20)]
 
 
 @pytest.mark.parametrize(
@@ -180,64 +183,49 @@ def failing(rows, how):
     [(KeyboardInterrupt,), (KeyboardInterrupt, OSError), (RuntimeError,), (ValueError, KeyboardInterrupt)],
 )
 @pytest.mark.parametrize("epsilon", [None, "auto"])
-def test_what_a_selection_tells_of_a_failure_is_paid_for(how, epsilon, holdout, rows):
+def test_what_a_selection_tells_of_a_failure_is_paid_for(how, epsilon, holdout):
     """Whether the model of a choice failed, and how, is a bit: of one model it was free."""
-    for model in failing(rows, how):
+    for model in failing(how):
         with contextlib.suppress(KeyboardInterrupt, ValueError):
             holdout.select([model], scoring="accuracy", epsilon=epsilon)
-    bits = 20 * math.log(2.0)
-    assert holdout.report().nats > bits
-    assert len(list(holdout.ledger.records())) == 21
+    assert holdout.report().nats > 20 * math.log(2.0)
+    assert len(bodies(holdout)) == 21
 
 
 @pytest.mark.parametrize("how", [(KeyboardInterrupt, OSError), (OSError, KeyboardInterrupt)])
-def test_whether_an_error_is_an_interrupt_is_paid_for_each_time(how, holdout, rows):
+def test_whether_an_error_is_an_interrupt_is_paid_for_each_time(how, holdout):
     """Both are one kind of failure, which grows cheap when it is frequent."""
-    for model in failing(rows, how):
+    for model in failing(how):
         with contextlib.suppress(KeyboardInterrupt):
             holdout.check(model, scoring="accuracy", guess=0.5)
     assert all(answer.cost.nats > math.log(2.0) for _, answer in holdout.report().answers)
-
-
-def test_an_error_that_lies_about_its_class_is_recorded_too(holdout):
-    class LyingError(Exception):
-        @property
-        def __class__(self):
-            raise KeyboardInterrupt("out of the look")
-
-    def raises(X):
-        raise LyingError
-
-    assert certify(holdout, Raising(raises)).verdict == "failed"
 
 
 # --- signals -----------------------------------------------------------------------------------------------
 
 
 def test_ctrl_c_is_held_until_the_answer_is_recorded(holdout, capfd):
-    before = signal.getsignal(signal.SIGINT)
+    before, model = signal.getsignal(signal.SIGINT), Acting(sends(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
-        certify(holdout, Raising(is_signalled))
+        certify(holdout, model)
     assert signal.getsignal(signal.SIGINT) is before
     assert "recorded first" in capfd.readouterr().err
     assert recorded(holdout).verdict == "exact"
     with pytest.raises(KeyboardInterrupt):  # the model predicts once more, and is compared
-        certify(holdout, Raising(is_signalled))
-    *_, record = holdout.ledger.records()
-    assert record.body["kind"] == "confirmation"
+        certify(holdout, model)
+    assert bodies(holdout)[-1]["kind"] == "confirmation"
 
 
 def test_ctrl_c_in_a_selection_costs_no_model(holdout):
     with pytest.raises(KeyboardInterrupt):
-        holdout.select([Raising(is_quiet), Raising(is_signalled)], scoring="accuracy", epsilon=None)
-    *_, record = holdout.ledger.records()
-    assert record.body["event"]["symbols"][0]["value"] == 0
+        holdout.select([Acting(), Acting(sends(signal.SIGINT))], scoring="accuracy", epsilon=None)
+    assert bodies(holdout)[-1]["event"]["symbols"][0]["value"] == 0
 
 
 def test_a_handler_of_ones_own_is_called_afterwards(holdout):
     called = []
     with handled(signal.SIGINT, lambda number, frame: called.append(holdout.report().nats)):
-        assert certify(holdout, Raising(is_signalled)).answered
+        assert certify(holdout, Acting(sends(signal.SIGINT))).answered
     assert called
     assert called[0] > 0.0  # it was recorded by then
 
@@ -251,20 +239,15 @@ def test_a_request_to_end_makes_no_failure_of_a_model(name, holdout):
 
     with handled(number, end):
         with pytest.raises(SystemExit):
-            certify(holdout, Raising(lambda X: signal.raise_signal(number)))
+            certify(holdout, Acting(sends(number)))
         assert signal.getsignal(number) is end
     assert recorded(holdout).verdict == "exact"
 
 
 def test_all_signals_are_delivered_though_the_first_raises(holdout):
     called = []
-
-    def both(X):
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGTERM)
-
     with handled(signal.SIGTERM, lambda *args: called.append(1)), pytest.raises(KeyboardInterrupt):
-        certify(holdout, Raising(both))
+        certify(holdout, Acting(sends(signal.SIGINT, signal.SIGTERM)))
     assert called == [1]
 
 
@@ -287,7 +270,7 @@ def test_a_handler_that_raises_while_others_are_held_or_put_back_leaves_none_beh
             own = types.SimpleNamespace(**{**vars(signal), "signal": interrupted})
             with monkeypatch.context() as patch, contextlib.suppress(TimeoutError):
                 patch.setattr("sklearn_ada.holdout.session.signal", own)
-                certify(holdout, Raising(is_quiet, tag=moment))
+                certify(holdout, Acting(tag=moment))
             assert signal.getsignal(signal.SIGALRM) is alarm
             assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -318,74 +301,72 @@ def test_a_child_that_is_forked_meanwhile_ends_when_a_signal_asks_it_to(holdout)
         statuses.append(os.waitpid(child, 0)[1])
 
     with handled(signal.SIGTERM, lambda *args: os._exit(7)):
-        certify(holdout, Raising(forks))
+        certify(holdout, Acting(forks))
     assert [os.waitstatus_to_exitcode(status) for status in statuses] == [7]
 
 
 def test_whoever_interrupts_three_times_gives_the_model_up(holdout):
+    went_on = []
+
     def hangs(X):
-        for _ in range(3):
-            signal.raise_signal(signal.SIGINT)
-        raise AssertionError("it went on")
+        sends(signal.SIGINT, signal.SIGINT, signal.SIGINT)(X)
+        went_on.append(X)
 
     with pytest.raises(KeyboardInterrupt):
-        certify(holdout, Raising(hangs))
+        certify(holdout, Acting(hangs))
+    assert not went_on
     assert recorded(holdout).reason == FAILURES[3]
     assert holdout.report().nats == pytest.approx(PRICE, abs=0.01)
 
 
 def test_an_ignored_signal_is_ignored_and_in_a_thread_there_is_nothing_to_hold(holdout, capfd):
     with handled(signal.SIGINT, signal.SIG_IGN):
-        assert certify(holdout, Raising(is_signalled)).answered
+        assert certify(holdout, Acting(sends(signal.SIGINT))).answered
     assert capfd.readouterr().err == ""
     with ThreadPoolExecutor(1) as thread:
-        assert thread.submit(certify, holdout, Raising(is_quiet)).result().answered
+        assert thread.submit(certify, holdout, Acting()).result().answered
+
+
+PROGRAM = """
+    import os, signal, sys, threading
+    import numpy as np
+    from sklearn_ada import Holdout
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    class Model:
+        classes_ = np.array([0, 1])
+        def __init__(self, tag): self.tag = tag
+        def predict(self, X):
+            with open(sys.argv[2], "a") as seen:
+                seen.write(f"{self.tag}\\n")
+            return np.zeros(len(X), dtype=int)
+
+    X, y = np.zeros((50, 1)), np.arange(50) % 2
+    holdout = Holdout(X, y, ledger=sys.argv[1])
+    stopping = threading.Event()
+    def nag():
+        while not stopping.wait(0.003):
+            os.kill(os.getpid(), signal.SIGINT)
+    nagging = threading.Thread(target=nag)
+    interrupted = 0
+    for tag in range(60):
+        try:
+            if tag == 0:
+                nagging.start()
+            holdout.check(Model(tag), scoring="accuracy", guess=0.5)
+        except KeyboardInterrupt:
+            interrupted += 1
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stopping.set()
+    print(interrupted)
+"""
 
 
 def test_a_real_signal_from_outside_costs_no_answer(tmp_path):
     """Interrupted again and again at any moment, a process records every answer that it looked at."""
-    program = textwrap.dedent(
-        """
-        import os, signal, sys, threading, time
-        import numpy as np
-        from sklearn_ada import Holdout
-
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-        class Model:
-            classes_ = np.array([0, 1])
-            def __init__(self, tag): self.tag = tag
-            def predict(self, X):
-                with open(sys.argv[2], "a") as seen:
-                    seen.write(f"{self.tag}\\n")
-                return np.zeros(len(X), dtype=int)
-
-        X, y = np.zeros((50, 1)), np.arange(50) % 2
-        holdout = Holdout(X, y, ledger=sys.argv[1])
-        stopping = threading.Event()
-        def nag():
-            while not stopping.wait(0.003):
-                os.kill(os.getpid(), signal.SIGINT)
-        nagging = threading.Thread(target=nag)
-        interrupted = 0
-        for tag in range(60):
-            try:
-                if tag == 0:
-                    nagging.start()
-                holdout.check(Model(tag), scoring="accuracy", guess=0.5)
-            except KeyboardInterrupt:
-                interrupted += 1
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        stopping.set()
-        print(interrupted)
-        """
-    )
     ledger, seen = tmp_path / "ledger.db", tmp_path / "seen"
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(ledger), str(seen)], capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 5
+    assert int(interpreter(PROGRAM, ledger, seen).stdout) > 5
     holdout = Holdout(np.zeros((50, 1)), np.arange(50) % 2, ledger=ledger)
     answers = [answer for _, answer in holdout.report().answers]
     assert len(answers) == len(seen.read_text().split()) > 5

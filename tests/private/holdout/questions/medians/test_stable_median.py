@@ -26,45 +26,33 @@ def holdout_of(y, seed=0):
 @pytest.mark.parametrize("value", [0.5, 3.0, 3.3, 4.9, 5.1, 20.0])
 def test_what_is_the_same_on_every_subsample_is_in_the_interval(grid, value):
     X = np.arange(20_000.0)[:, None]
-    holdout = Holdout(X, X[:, 0] + 0.5, ledger=":memory:")
-    answer = holdout.certify(
-        DummyRegressor().fit(X, X[:, 0]),
-        scoring=lambda model, X, y: value,
-        settings=MedianSettings(method="exact", grid=grid),
-    )
+    holdout, model = Holdout(X, X[:, 0] + 0.5, ledger=":memory:"), DummyRegressor().fit(X, X[:, 0])
+    settings = MedianSettings(method="exact", grid=grid)
+    answer = holdout.certify(model, scoring=lambda model, X, y: value, settings=settings)
     low, high = answer.interval
     assert low <= value <= high
     assert not answer.certificate.vacuous
 
 
 def undefined_on(share):
-    """A score that most subsamples do not have."""
+    """Return the answer about a score that most subsamples, or few, do not have."""
 
     def score(model, X, y):
         return 0.7 if y.mean() > np.quantile(np.arange(1000.0), share) else np.nan
 
-    return Metric(score, kind="general", range=(0.0, 1.0))
-
-
-def _asked(share, guess):
     y = np.arange(1000.0)
+    metric = Metric(score, kind="general", range=(0.0, 1.0))
+    settings = MedianSettings(50, UniformGrid(-1.0, 1.0, 2001), method="exact")
     holdout = Holdout(y[:, None], y + 0.5, ledger=":memory:", random_state=0)  # which decides the subsamples
-    return holdout.certify(
-        DummyRegressor().fit(y[:, None], y), scoring=undefined_on(share), guess=guess,
-        settings=MedianSettings(50, UniformGrid(-1.0, 1.0, 2001), method="exact"),
-    )  # fmt: skip
+    model = DummyRegressor().fit(y[:, None], y)
+    return holdout.certify(model, scoring=metric, guess=0.7, settings=settings)
 
 
-def test_undefined_on_most_subsamples_is_a_failure_with_a_price():
-    answer = _asked(0.55, 0.7)
-    assert (answer.verdict, answer.reason) == ("failed", "metric is undefined")
-    assert answer.cost.nats > 5
-    assert answer.interval == (0.0, 1.0)
-
-
-def test_undefined_on_a_few_subsamples_counts_as_the_worst():
-    _asked(0.55, 0.7)  # of the same holdout: what it revealed widens the next interval
-    answer = _asked(0.45, 0.7)
+def test_undefined_on_most_subsamples_is_a_failure_with_a_price_and_on_few_it_counts_as_the_worst():
+    failed = undefined_on(0.55)
+    assert (failed.verdict, failed.reason, failed.interval) == ("failed", "metric is undefined", (0.0, 1.0))
+    assert failed.cost.nats > 5
+    answer = undefined_on(0.45)  # of the same holdout: what it revealed widens this interval
     assert (answer.value, answer.interval[0]) == (pytest.approx(0.7), 0.0)
     assert answer.interval[1] >= 0.7
 

@@ -4,6 +4,7 @@ Every model says what the sign of the first feature is, times a sign that comes 
 generator of (model, its sign): what makes the second model another one happens between the two.
 """
 
+import ast
 import contextlib
 import importlib
 import sys
@@ -22,6 +23,9 @@ Y = (X[:, 0] > 0).astype(int)
 Y[::10] = 1 - Y[::10]  # accuracies of .9 and .1
 CASES = {}
 BOTH = (1, -1)
+MODULES = {"metadata": "importlib.metadata", "np": "numpy", "pd": "pandas", "special": "scipy.special"}
+MODULES |= {name: name for name in ("ctypes", "decimal", "gc", "importlib", "joblib", "locale", "logging")}
+MODULES |= {name: name for name in ("os", "pickle", "sklearn", "sqlite3", "subprocess", "sys", "time")}
 
 
 class Signed(ClassifierMixin, BaseEstimator):
@@ -53,16 +57,21 @@ def saying(expression, **names):
     return model_of(f"def sign(self): return {expression}", **names)
 
 
-def after(expression, change, **names):
+def after(expression, change):
     """Return a case of two models, made alike, whose sign is an expression, after ``change(sign, ...)``.
+
+    The notebook has imported the modules that the expression names.
 
     A change gets the folder of the test, which "FOLDER" stands for in the expression, and its monkeypatch.
     """
 
+    used = {node.id for node in ast.walk(ast.parse(expression)) if isinstance(node, ast.Name)}
+    imported = {name: importlib.import_module(MODULES[name]) for name in used & set(MODULES)}
+
     def models(folder, monkeypatch):
         for sign in BOTH:
             change(sign, folder, monkeypatch)
-            yield saying(expression.replace("FOLDER", str(folder)), **names), sign
+            yield saying(expression.replace("FOLDER", str(folder)), **imported), sign
 
     return models
 

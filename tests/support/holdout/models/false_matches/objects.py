@@ -97,33 +97,25 @@ ANNOTATION = "a: %s\ndef sign(self): return type(self).__annotations__['a']"
 JOBS = "def __init__(self, n_jobs=1): self.n_jobs = n_jobs\ndef sign(self): return self.n_jobs"
 CASES |= {
     "a patched function of numpy": after(
-        "np.trapezoid([1, 1])", lambda sign, _, patch: patch.setattr(np, "trapezoid", lambda _: sign), np=np
+        "np.trapezoid([1, 1])", lambda sign, _, patch: patch.setattr(np, "trapezoid", lambda _: sign)
     ),
     "a patched function of scipy": after(
-        "special.softmax([1])",
-        lambda sign, _, patch: patch.setattr(scipy.special, "softmax", lambda _: sign),
-        special=scipy.special,
+        "special.softmax([1])", lambda sign, _, patch: patch.setattr(scipy.special, "softmax", lambda _: sign)
     ),
     "a module with attributes computed when read": after(
         "__import__('settings_of_a_user').anything", set_environment
     ),
-    "a module imported by a text": after(
-        "importlib.import_module('settings_of_a_user').sign", set_module, importlib=importlib
-    ),
+    "a module imported by a text": after("importlib.import_module('settings_of_a_user').sign", set_module),
     "a buffer of c": after(
         f"ctypes.c_int.from_address({ctypes.addressof(NUMBER)}).value",
         lambda sign, *_: setattr(NUMBER, "value", sign),
-        ctypes=ctypes,
     ),
     "a function behind a pointer": after(
         f"ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.c_void_p.from_address({ctypes.addressof(POINTER)}).value)()",
         turn_pointer,
-        ctypes=ctypes,
     ),
     "an object found by its id": after(
-        f"ctypes.cast({id(LIST)}, ctypes.py_object).value[0]",
-        lambda sign, *_: LIST.__setitem__(0, sign),
-        ctypes=ctypes,
+        f"ctypes.cast({id(LIST)}, ctypes.py_object).value[0]", lambda sign, *_: LIST.__setitem__(0, sign)
     ),
     "a name put into builtins": after(
         "sign_of_a_user",
@@ -181,7 +173,7 @@ CASES |= {
     "a time of a search that counts": having(
         "self.cv_results_['mean_fit_time']", cv_results_=lambda sign: {"mean_fit_time": sign}
     ),
-}  # fmt: skip
+}
 
 
 @case

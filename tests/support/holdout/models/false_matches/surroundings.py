@@ -7,10 +7,8 @@ import gc
 import importlib
 import locale
 import logging
-import os
 import pickle
 import sqlite3
-import subprocess
 import sys
 import threading
 import time
@@ -84,89 +82,71 @@ def turn_link(sign, folder, monkeypatch):
 
 CASES |= {
     "weights in a file that is trained again": after(
-        "np.load('FOLDER/weights.npy')", lambda sign, folder, _: np.save(folder / "weights.npy", sign), np=np
+        "np.load('FOLDER/weights.npy')", lambda sign, folder, _: np.save(folder / "weights.npy", sign)
     ),
     "an environment variable": after(
-        "int(os.environ['SIGN'])", lambda sign, _, patch: patch.setenv("SIGN", str(sign)), os=os
+        "int(os.environ['SIGN'])", lambda sign, _, patch: patch.setenv("SIGN", str(sign))
     ),
     "a setting of sklearn": after(
         "1 if sklearn.get_config()['print_changed_only'] else -1",
         lambda sign, *_: sklearn.set_config(print_changed_only=sign > 0),
-        sklearn=sklearn,
     ),
     "a memory map opened by predict": after(
         "np.load('FOLDER/weights.npy', mmap_mode='r')[0]",
         lambda sign, folder, _: np.save(folder / "weights.npy", [sign]),
-        np=np,
     ),
-    "a value of the thread": after("sys.values_of_threads.sign", set_thread, sys=sys),
-    "a variable of the context": after("sys.variable_of_contexts.get()", set_context, sys=sys),
-    "the time zone": after("1 if time.localtime(0).tm_hour == 0 else -1", move_clock, time=time),
+    "a value of the thread": after("sys.values_of_threads.sign", set_thread),
+    "a variable of the context": after("sys.variable_of_contexts.get()", set_context),
+    "the time zone": after("1 if time.localtime(0).tm_hour == 0 else -1", move_clock),
     "the clock": after(
-        "time.time_ns()", lambda sign, _, patch: patch.setattr(time, "time_ns", lambda: 5 * sign), time=time
+        "time.time_ns()", lambda sign, _, patch: patch.setattr(time, "time_ns", lambda: 5 * sign)
     ),
     "what another program prints": after(
         "int(subprocess.check_output(['cat', 'FOLDER/sign']))",
         lambda sign, folder, _: (folder / "sign").write_text(str(sign)),
-        subprocess=subprocess,
     ),
     "a row of a database": after(
-        "sqlite3.connect('FOLDER/signs.db').execute('select sign from signs').fetchone()[0]",
-        write_row,
-        sqlite3=sqlite3,
+        "sqlite3.connect('FOLDER/signs.db').execute('select sign from signs').fetchone()[0]", write_row
     ),
-    "an entry point": after(
-        "list(metadata.entry_points(group='signs'))[0].load()(1)", install, metadata=importlib.metadata
-    ),
+    "an entry point": after("list(metadata.entry_points(group='signs'))[0].load()(1)", install),
     "the global random numbers of numpy": after(
         "1 if np.random.get_state()[1][0] == 1 else -1",
         lambda sign, *_: np.random.seed(2 - sign),  # noqa: NPY002 - that there is one is the point
-        np=np,
     ),
     "the locale": after(
         "1 if locale.setlocale(locale.LC_CTYPE) == 'C' else -1",
         lambda sign, *_: locale.setlocale(locale.LC_CTYPE, "C" if sign > 0 else "C.UTF-8"),
-        locale=locale,
     ),
     "the folder one works in": after("int(open('sign').read())", change_folder),
     "a link to another file": after("int(open('FOLDER/link').read())", turn_link),
     "a pickle written again": after(
         "pickle.loads(open('FOLDER/pickle', 'rb').read())",
         lambda sign, folder, _: (folder / "pickle").write_bytes(pickle.dumps(sign)),
-        pickle=pickle,
     ),
     "a file of joblib written again": after(
-        "joblib.load('FOLDER/joblib')",
-        lambda sign, folder, _: joblib.dump(sign, folder / "joblib"),
-        joblib=joblib,
+        "joblib.load('FOLDER/joblib')", lambda sign, folder, _: joblib.dump(sign, folder / "joblib")
     ),
     "a table written again": after(
         "pd.read_csv('FOLDER/csv')['sign'][0]",
         lambda sign, folder, _: pd.DataFrame({"sign": [sign]}).to_csv(folder / "csv"),
-        pd=pd,
     ),
     "the level of a log": after(
         "1 if logging.getLogger('log_of_a_user').level == 10 else -1",
         lambda sign, *_: logging.getLogger("log_of_a_user").setLevel(20 - 10 * sign),
-        logging=logging,
     ),
     "how decimals are rounded": after(
-        "decimal.getcontext().prec - 20",
-        lambda sign, *_: setattr(decimal.getcontext(), "prec", 20 + sign),
-        decimal=decimal,
+        "decimal.getcontext().prec - 20", lambda sign, *_: setattr(decimal.getcontext(), "prec", 20 + sign)
     ),
     "how numpy prints": after(
-        "np.get_printoptions()['precision'] - 8",
-        lambda sign, *_: np.set_printoptions(precision=8 + sign),
-        np=np,
+        "np.get_printoptions()['precision'] - 8", lambda sign, *_: np.set_printoptions(precision=8 + sign)
     ),
     "when garbage is collected": after(
-        "gc.get_threshold()[1] - 10", lambda sign, *_: gc.set_threshold(700, 10 + sign, 10), gc=gc
+        "gc.get_threshold()[1] - 10", lambda sign, *_: gc.set_threshold(700, 10 + sign, 10)
     ),
     "how deep functions may call": after(
-        f"sys.getrecursionlimit() - {DEPTH}", lambda sign, *_: sys.setrecursionlimit(DEPTH + sign), sys=sys
+        f"sys.getrecursionlimit() - {DEPTH}", lambda sign, *_: sys.setrecursionlimit(DEPTH + sign)
     ),
-}  # fmt: skip
+}
 
 
 @case
