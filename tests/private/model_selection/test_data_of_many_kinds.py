@@ -11,7 +11,6 @@ from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import fbeta_score, get_scorer, get_scorer_names, make_scorer
-from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 
 from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
@@ -22,12 +21,15 @@ pytestmark = pytest.mark.thorough
 
 
 def polars_frame(X):
-    polars = pytest.importorskip("polars")
-    return polars.DataFrame(X, schema=[f"x{i}" for i in range(X.shape[1])])
+    return pytest.importorskip("polars").DataFrame(X, schema=[f"x{i}" for i in range(X.shape[1])])
 
 
 def polars_series(y):
     return pytest.importorskip("polars").Series(y.tolist())
+
+
+def pandas_frame(X):
+    return pd.DataFrame(X).add_prefix("x")
 
 
 CONTAINERS = {
@@ -35,11 +37,8 @@ CONTAINERS = {
     "list": (np.ndarray.tolist, np.ndarray.tolist),
     "csr matrix": (sparse.csr_matrix, np.asarray),
     "csr array": (sparse.csr_array, np.asarray),
-    "pandas": (lambda X: pd.DataFrame(X).add_prefix("x"), pd.Series),
-    "pandas categories": (
-        lambda X: pd.DataFrame(X).add_prefix("x"),
-        lambda y: pd.Series(y, dtype="category"),
-    ),
+    "pandas": (pandas_frame, pd.Series),
+    "pandas categories": (pandas_frame, lambda y: pd.Series(y, dtype="category")),
     "polars": (polars_frame, polars_series),
 }
 
@@ -77,23 +76,14 @@ def tasks():
     }
 
 
-def grid_of(model):
-    return {"max_depth": [2, 4]} if isinstance(model, RandomForestClassifier) else (
-        {"alpha": [0.1, 1.0]} if isinstance(model, Ridge) else {"C": [0.1, 1.0]}
-    )  # fmt: skip
+PAIRS = {
+    *((case, container) for case in CASES for container in ("array", "pandas")),
+    *(("accuracy of words", container) for container in CONTAINERS),
+    *(("r2", container) for container in CONTAINERS if container != "pandas categories"),
+}
 
 
-def params():
-    for case in CASES:
-        yield case, "array"
-        yield case, "pandas"
-    for container in CONTAINERS:
-        yield "accuracy of words", container
-        if container != "pandas categories":
-            yield "r2", container
-
-
-@pytest.mark.parametrize(("case", "container"), sorted(set(params())))
+@pytest.mark.parametrize(("case", "container"), sorted(PAIRS))
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_a_holdout_a_scorer_and_a_wrapped_search_take_it(case, container, tasks, tmp_path):
     task, model, scoring = CASES[case]
@@ -105,8 +95,7 @@ def test_a_holdout_a_scorer_and_a_wrapped_search_take_it(case, container, tasks,
     holdout = Holdout(*rest, ledger=tmp_path / "holdout.db")
     kind = ThresholdoutScorer if metric.has_interval else StableHoldoutScorer
     scorer = kind(metric, holdout)
-    search = GridSearchCV(model, grid_of(model), scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
-    search.fit(*train)
+    search = grid(model, scoring=scorer, cv=scorer.cv, refit=scorer.select_best).fit(*train)
     assert holdout.report().asked["check"] == 2
     plain = metric.score(search.best_estimator_, *rest)
     assert search.cv_results_["mean_test_score"].max() == pytest.approx(plain, abs=0.25 * max(abs(plain), 1))
@@ -116,8 +105,7 @@ def test_a_holdout_a_scorer_and_a_wrapped_search_take_it(case, container, tasks,
         assert answer.interval[0] <= plain <= answer.interval[1]
         assert answer.value == pytest.approx(plain, abs=0.05 * (metric.range[1] - metric.range[0]))
 
-    inner = GridSearchCV(model, grid_of(model), cv=3)
-    wrapped = ReusableHoldoutCV(inner, scoring=scoring, ask="winner", ledger=tmp_path / "wrapped.db")
+    wrapped = ReusableHoldoutCV(grid(model, cv=3), scoring=scoring, ledger=tmp_path / "wrapped.db")
     wrapped.fit(wrap_x(X), wrap_y(y))
     assert np.isfinite(wrapped.best_score_)
     assert wrapped.predict(wrap_x(X)).shape == (900,)
@@ -133,38 +121,32 @@ def test_values_do_not_depend_on_the_container(tasks, tmp_path):
         assert holdout.certify(model, scoring="accuracy").value == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    "scoring", [name for name in sorted(get_scorer_names()) if SCORERS[name].needs_every_class]
-)
+STABLE = {"mechanism": "stable_median"}
+NEED_EVERY_CLASS = [name for name in sorted(get_scorer_names()) if SCORERS[name].needs_every_class]
+
+
+@pytest.mark.parametrize("scoring", NEED_EVERY_CLASS)
 @pytest.mark.parametrize("ask", ["winner", "candidates"])
-def test_metrics_that_need_every_class_get_subsamples_with_every_class(scoring, ask, tmp_path):
+def test_metrics_that_need_every_class_get_subsamples_with_every_class(scoring, ask, wrap):
     X, y = load_digits(return_X_y=True)
     y = (y < 3).astype(int) if scoring == "average_precision" else y
-    search = grid(LogisticRegression(), scoring=scoring)
-    wrapped = ReusableHoldoutCV(
-        search, ask=ask, mechanism="stable_median", ledger=tmp_path / "ledger.db"
-    ).fit(X / 16, y)
+    wrapped = wrap(grid(LogisticRegression(), scoring=scoring), ask=ask, **STABLE).fit(X / 16, y)
     assert wrapped.best_score_ > 0.7
     assert wrapped.best_answer_.certificate.target.startswith(f"median of {scoring}")
     assert "at the holdout's class mix" in wrapped.best_answer_.certificate.target
 
 
-def test_few_positives_are_in_every_subsample(tmp_path):
+def test_few_positives_are_in_every_subsample(wrap):
     """Most subsamples as they come would have none, and score 0 whatever the model."""
     X, y = make_classification(3000, 10, n_informative=6, weights=[0.97], class_sep=2.0, random_state=0)
-    search = grid(LogisticRegression(), [1.0], scoring="average_precision")
-    wrapped = ReusableHoldoutCV(
-        search, ask="winner", mechanism="stable_median", ledger=tmp_path / "ledger.db"
-    ).fit(X, y)
+    wrapped = wrap(grid(LogisticRegression(), [1.0], scoring="average_precision"), **STABLE).fit(X, y)
     assert wrapped.best_score_ > 0.5
     assert wrapped.best_score_ == pytest.approx(wrapped.cv_results_["mean_test_score"][0], abs=0.25)
 
 
-def test_with_groups_they_are_asked_as_they_come(tmp_path):
+def test_with_groups_they_are_asked_as_they_come(wrap):
     X, y = load_digits(return_X_y=True)
-    search = grid(values=[4], scoring="roc_auc_ovr")
-    wrapped = ReusableHoldoutCV(
-        search, ask="winner", mechanism="stable_median", ledger=tmp_path / "ledger.db"
+    wrapped = wrap(grid(values=[4], scoring="roc_auc_ovr"), **STABLE).fit(
+        X, y, groups=np.arange(len(y)) // 200
     )
-    wrapped.fit(X, y, groups=np.arange(len(y)) // 200)
     assert "groups" in wrapped.best_answer_.certificate.target

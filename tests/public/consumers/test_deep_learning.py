@@ -4,11 +4,12 @@ import json
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[3] / "docs" / "deep_learning.rst"
+from tests.support.processes import ROOT
+
+PAGE = ROOT / "docs" / "deep_learning.rst"
 ROWS = """
 import numpy as np
 from sklearn.datasets import make_classification
@@ -18,9 +19,9 @@ ends = {"train": 2000, "val": 3000, "hold": 5000, "more": len(y)}
     np.split(part, list(ends.values())[:-1]) for part in (X, y)
 )
 """
-TOLD = """
+REPORTING = """
 import json
-def told(answer, model):
+def report_of(answer, model):
     report, truth = holdout.report(), model.score(X_more, y_more)
     print(json.dumps({**report.asked, "refused": report.refused, "nats": report.nats, "truth": truth,
         "interval": answer.interval, "repeated": answer.repeated, "verdict": answer.verdict}))
@@ -35,8 +36,8 @@ def scripts():
 
 
 def ran(folder, *codes):
-    """Run codes as one script, in a process of its own, and return what it told."""
-    command = [sys.executable, "-c", "\n".join((ROWS, TOLD, *codes))]
+    """Run codes as one script, in a process of its own, and return what it printed."""
+    command = [sys.executable, "-c", "\n".join((ROWS, REPORTING, *codes))]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -45,7 +46,7 @@ def ran(folder, *codes):
 def test_a_checkpoint_chosen_among_many_is_published_with_its_interval(tmp_path):
     pytest.importorskip("torch")
     whole, _ = scripts()
-    script = whole.replace("(1e-4, 3e-4, 1e-3, 3e-3, 1e-2)", "(1e-3, 1e-2)") + "\ntold(published, kept)"
+    script = whole.replace("(1e-4, 3e-4, 1e-3, 3e-3, 1e-2)", "(1e-3, 1e-2)") + "\nreport_of(published, kept)"
     assert script.count("1e-4") == 0
     (first,) = ran(tmp_path, script)
     assert first["check"] > 40
@@ -64,12 +65,12 @@ def test_a_network_of_skorch_is_asked_after_each_epoch(tmp_path):
     pytest.importorskip("skorch")
     torch_part, skorch_part = scripts()
     begin = torch_part.partition("kept, best = ")[0]
-    short = skorch_part.replace("max_epochs=200", "max_epochs=12") + "\ntold(answer, net)"
+    short = skorch_part.replace("max_epochs=200", "max_epochs=12") + "\nreport_of(answer, net)"
     assert short.count("max_epochs=12,") == 1
-    (told,) = ran(tmp_path, begin, short)
-    assert (told["check"], told["certify"], told["refused"]) == (12, 1, 0)
-    assert told["verdict"] == "agrees"
-    low, high = told["interval"]
-    assert low < told["truth"] < high
+    (first,) = ran(tmp_path, begin, short)
+    assert (first["check"], first["certify"], first["refused"]) == (12, 1, 0)
+    assert first["verdict"] == "agrees"
+    low, high = first["interval"]
+    assert low < first["truth"] < high
     (again,) = ran(tmp_path, begin, short)
     assert (again["check"], again["repeated"]) == (12, True)

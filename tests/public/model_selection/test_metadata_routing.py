@@ -18,7 +18,7 @@ from tests.support.searches import TREE, grid
 
 pytestmark = pytest.mark.thorough
 
-ASKS = ["candidates", "winner"]
+asks = pytest.mark.parametrize("ask", ["candidates", "winner"])
 
 
 @pytest.fixture
@@ -70,36 +70,9 @@ def weighed():
 
 
 def are_beside_their_rows(pairs_of_fits):
-    return all(pairs and all(weight == row + 0.5 for row, weight in pairs) for pairs in pairs_of_fits)
-
-
-@pytest.mark.parametrize("ask", ASKS)
-def test_without_routing_weights_reach_every_fit_beside_their_rows(ask, weighed, searched):
-    searched(grid(weighed()), ask=ask, passed=WEIGHED)
-    assert weighed.seen
-    assert are_beside_their_rows(weighed.seen)
-
-
-GUESSED_FROM_A_FIT = [
-    {"ask": "winner", "scoring": "roc_auc"},
-    {"ask": 3, "scoring": "roc_auc"},
-    {"ask": "candidates", "reveal": "winner"},
-    {"ask": "candidates", "reveal": "winner", "scoring": "roc_auc"},
-    {"ask": 3, "reveal": "winner"},
-    {"ask": 3, "reveal": "winner", "scoring": "roc_auc"},
-    {"ask": 3, "mechanism": "exponential_mechanism", "scoring": "roc_auc"},
-]
-
-
-@pytest.mark.parametrize("params", GUESSED_FROM_A_FIT, ids=lambda params: "-".join(map(str, params.values())))
-def test_the_fit_behind_a_guess_has_its_weights_too(params, searched):
-    class Kind(NeedsWeights):
-        seen: list = []  # noqa: RUF012
-
-    inner = grid(Kind(), [0.01, 0.1, 1.0], scoring="accuracy", error_score="raise")
-    search = searched(inner, passed=WEIGHED, **params)
-    assert are_beside_their_rows(Kind.seen)
-    assert has_guesses(search) == [True] * len(search.answers_)
+    return bool(pairs_of_fits) and all(
+        pairs and all(weight == row + 0.5 for row, weight in pairs) for pairs in pairs_of_fits
+    )
 
 
 def has_guesses(search):
@@ -108,12 +81,46 @@ def has_guesses(search):
     return [body["guess"]["size"] is not None for body in answers]
 
 
-FEW = [params for params in GUESSED_FROM_A_FIT if params["ask"] != "candidates"]
+@asks
+def test_without_routing_weights_reach_every_fit_beside_their_rows(ask, weighed, searched):
+    searched(grid(weighed()), ask=ask, passed=WEIGHED)
+    assert are_beside_their_rows(weighed.seen)
 
 
-@pytest.mark.parametrize("params", FEW, ids=lambda params: "-".join(map(str, params.values())))
+FEW = [
+    {"ask": "winner", "scoring": "roc_auc"},
+    {"ask": 3, "scoring": "roc_auc"},
+    {"ask": 3, "reveal": "winner"},
+    {"ask": 3, "reveal": "winner", "scoring": "roc_auc"},
+    {"ask": 3, "mechanism": "exponential_mechanism", "scoring": "roc_auc"},
+]
+ALL = [{"ask": "candidates", "reveal": "winner", **metric} for metric in ({}, {"scoring": "roc_auc"})]
+THREE = [0.01, 0.1, 1.0]
+
+
+@pytest.mark.parametrize("params", [*FEW, *ALL], ids=str)
+def test_the_fit_behind_a_guess_has_its_weights_too(params, searched):
+    class Kind(NeedsWeights):
+        seen: list = []  # noqa: RUF012
+
+    inner = grid(Kind(), THREE, scoring="accuracy", error_score="raise")
+    search = searched(inner, passed=WEIGHED, **params)
+    assert are_beside_their_rows(Kind.seen)
+    assert has_guesses(search) == [True] * len(search.answers_)
+
+
+class FailsInSmallSamples(LogisticRegression):
+    """Cannot be fitted on the three quarters of the rows that a guess is made from."""
+
+    def fit(self, X, y):
+        if len(y) == 225:
+            raise RuntimeError("no model of so few rows")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("params", FEW, ids=str)
 def test_a_guess_that_cannot_be_made_is_none_whatever_the_error(params, searched):
-    search = searched(grid(FailsInSmallSamples(), [0.01, 0.1, 1.0], scoring="accuracy"), **params)
+    search = searched(grid(FailsInSmallSamples(), THREE, scoring="accuracy"), **params)
     by_folds = params.get("scoring") != "roc_auc"
     assert has_guesses(search) == [by_folds] * len(search.answers_)
 
@@ -129,15 +136,14 @@ def test_a_model_that_fails_in_every_fit_tells_its_own_fault_with_its_weights(se
 
 @pytest.mark.usefixtures("routing")
 class TestRouting:
-    @pytest.mark.parametrize("ask", ASKS)
+    @asks
     @pytest.mark.parametrize("name", [True, "importance"])
     def test_weights_that_are_requested_reach_every_fit_beside_their_rows(self, ask, name, weighed, searched):
         model = weighed().set_fit_request(sample_weight=name).set_score_request(sample_weight=False)
         searched(grid(model), ask=ask, passed={"sample_weight" if name is True else name: WEIGHTS})
-        assert weighed.seen
         assert are_beside_their_rows(weighed.seen)
 
-    @pytest.mark.parametrize("ask", ASKS)
+    @asks
     def test_weights_that_nobody_has_spoken_of_are_an_error_before_anything_is_fitted(
         self, ask, weighed, searched, tmp_path
     ):
@@ -146,7 +152,7 @@ class TestRouting:
         assert not weighed.seen
         assert not list(tmp_path.iterdir())
 
-    @pytest.mark.parametrize("ask", ASKS)
+    @asks
     def test_weights_that_all_decline_are_refused_as_by_the_bare_search(
         self, ask, weighed, numbered, searched
     ):
@@ -156,7 +162,7 @@ class TestRouting:
         with pytest.raises(TypeError, match="sample_weight"):
             searched(inner, ask=ask, passed=WEIGHED)
 
-    @pytest.mark.parametrize("ask", ASKS)
+    @asks
     def test_a_pipelines_step_gets_its_weights(self, ask, numbered, searched):
         step = LogisticRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
         pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), step)
@@ -218,12 +224,3 @@ def test_without_routing_weights_do_not_reach_a_scorers_answers(named, rows, tmp
         holdout = Holdout(rows[2], rows[3], ledger=tmp_path / f"{name}.db", random_state=0)
         scored_by(ThresholdoutScorer("accuracy", holdout), named, TREE).fit(rows[0], rows[1], **passed)
         assert holdout.report().answers[-1][1].answered
-
-
-class FailsInSmallSamples(LogisticRegression):
-    """Cannot be fitted on the three quarters of the rows that a guess is made from."""
-
-    def fit(self, X, y):
-        if len(y) == 225:
-            raise RuntimeError("no model of so few rows")
-        return super().fit(X, y)

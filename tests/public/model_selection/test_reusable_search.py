@@ -1,28 +1,29 @@
-"""`ReusableHoldoutCV` over grid and random search: what it asks, what it certifies, what it delegates."""
+"""`ReusableHoldoutCV` over grid and random search: what it asks and certifies, on which rows and data."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, ShuffleSplit, cross_val_score
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
-from sklearn_ada import Metric, ReusableHoldoutCV
+from sklearn_ada import Metric
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError
 from tests.support.ledger.fitted_models import FirstRule
-from tests.support.ledgers import bodies
+from tests.support.ledgers import bodies, kinds
 from tests.support.searches import TREE, grid
 
 DEPTHS = [1, 2, 3, 4]
 SEARCHES = {
-    "grid": lambda model: grid(model, DEPTHS),
-    "random": lambda model: RandomizedSearchCV(model, {"max_depth": DEPTHS}, n_iter=4, random_state=0),
+    "grid": lambda model=TREE, **params: grid(model, DEPTHS, **params),
+    "random": lambda model=TREE, **params: RandomizedSearchCV(
+        model, {"max_depth": DEPTHS}, n_iter=4, random_state=0, **params
+    ),
 }
 LOGISTIC = LogisticRegression()
 
@@ -31,47 +32,26 @@ LOGISTIC = LogisticRegression()
 def searched(searched):
     """Fit a wrapped search, by default over four depths of a tree, on a ledger that answers exactly."""
 
-    def fit(search=..., *rows, **params):
-        return searched(
-            grid(values=DEPTHS) if search is ... else search, *rows, **{"answers": "exact", **params}
-        )
+    def fit(search=None, *rows, **params):
+        search = grid(values=DEPTHS) if search is None else search
+        return searched(search, *rows, **{"answers": "exact", **params})
 
     return fit
 
 
-RULES = [{200.0: 1, -1.0: 0}, {-1.0: 0, 200.0: 1}]  # of the row's number: the first that applies wins
-
-
-def test_candidates_whose_rules_differ_in_order_are_two(searched):
-    search = searched(GridSearchCV(FirstRule(), {"rules": RULES}), ask=2)
-    assert len(search.answers_) == 2
-    assert np.isfinite(search.cv_results_["certified_low"]).all()
-
-
-class NamedInTwoOrders(GridSearchCV):
-    def _run_search(self, evaluate_candidates):
-        a, b = {"max_depth": 1, "min_samples_leaf": 2}, {"max_depth": 2, "min_samples_leaf": 1}
-        evaluate_candidates([order(params) for params in (a, b) for order in (dict, reversed_names)])
-
-
-def reversed_names(params):
-    return dict(reversed(params.items()))
-
-
-def test_candidates_whose_parameters_were_named_in_another_order_are_one(searched):
-    search = searched(NamedInTwoOrders(TREE, {}), ask=4)
-    assert len(search.cv_results_["params"]) == 4
-    assert len(search.answers_) == 2
+MASK = np.random.default_rng(0).random(400) < 0.3
 
 
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize(("ask", "checks", "certifies"), [("candidates", 4, 1), ("winner", 0, 1), (3, 0, 3)])
-def test_number_of_questions_and_columns_of_those_that_were_asked(search, ask, checks, certifies, searched):
-    search = searched(SEARCHES[search](TREE), ask=ask)
+def test_what_is_asked_is_in_the_table_and_the_best_estimator_is_certified(
+    search, ask, checks, certifies, searched, numbered
+):
+    search = searched(SEARCHES[search](), ask=ask, holdout=MASK)
     assert search.holdout_.report().asked == {"check": checks, "certify": certifies}
     table = search.cv_results_
     certified = np.isfinite(table["certified_low"])
-    assert certified.sum() == {"candidates": 4, "winner": 1, 3: 3}[ask]
+    assert certified.sum() == (checks or certifies)
     assert (table["certified_low"][certified] < table["certified_high"][certified]).all()
     assert ((table["verdict"] != "") == certified).all()
     assert certified[search.best_index_]
@@ -81,25 +61,53 @@ def test_number_of_questions_and_columns_of_those_that_were_asked(search, ask, c
         assert scores.tolist() == [answer.value for answer in search.answers_[:4]]
         assert search.best_index_ == int(np.argmax(scores))
         assert search.answers_[-1] == search.best_answer_
-
-
-@pytest.mark.parametrize("ask", ["candidates", "winner", 3])
-def test_the_certified_score_is_that_of_the_best_estimator_on_the_holdout(ask, searched, numbered):
-    X, y = numbered[0], numbered[1]["classifier"]
-    mask = np.random.default_rng(0).random(400) < 0.3
-    search = searched(ask=ask, holdout=mask)
-    expected = search.best_estimator_.score(X[mask], y[mask])
+    expected = search.best_estimator_.score(numbered[0][MASK], numbered[1]["classifier"][MASK])
     assert search.best_score_ == pytest.approx(expected)
-    low, high = search.best_score_interval_
-    assert low < expected < high
+    assert search.best_score_interval_[0] < expected < search.best_score_interval_[1]
     assert search.best_answer_.verdict == "exact"
 
 
-def test_winner_keeps_the_searchs_own_scores(searched, numbered):
-    inner = grid(values=DEPTHS, cv=KFold(3, shuffle=True, random_state=0))
-    search = searched(inner, holdout=np.arange(400) >= 300)
-    plain = clone(inner).fit(numbered[0][:300], numbered[1]["classifier"][:300])
-    assert (search.cv_results_["mean_test_score"] == plain.cv_results_["mean_test_score"]).all()
+def worst(results):
+    return int(np.argmin(results["mean_test_score"]))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("ask", ["winner", 2])
+def test_what_a_refit_function_chooses_is_certified_and_of_a_few_beside_the_next_best(ask, search, searched):
+    wrapped = searched(SEARCHES[search](refit=worst), ask=ask)
+    table, own = wrapped.cv_results_, wrapped.search_
+    next_best = {int(np.argmax(table["mean_test_score"]))}
+    certified = set(np.flatnonzero(table["verdict"] != ""))
+    assert certified == {own.best_index_} | (set() if ask == "winner" else next_best)
+    if ask == "winner":
+        assert wrapped.best_index_ == own.best_index_ == worst(table)
+        assert wrapped.best_params_ == own.best_params_
+        assert wrapped.best_estimator_.get_params() == own.best_estimator_.get_params()
+
+
+class NamedInTwoOrders(GridSearchCV):
+    def _run_search(self, evaluate_candidates):
+        pairs = [{"max_depth": 1, "min_samples_leaf": 2}, {"max_depth": 2, "min_samples_leaf": 1}]
+        evaluate_candidates(
+            [dict(names) for pair in pairs for names in (pair.items(), reversed(pair.items()))]
+        )
+
+
+RULES = [{200.0: 1, -1.0: 0}, {-1.0: 0, 200.0: 1}]  # of the row's number: the first that applies wins
+TWO = {
+    "rules in another order are another candidate": (GridSearchCV(FirstRule(), {"rules": RULES}), 2),
+    "parameters named in another order are not": (NamedInTwoOrders(TREE, {}), 4),
+}
+
+
+@pytest.mark.parametrize(("search", "candidates"), TWO.values(), ids=TWO)
+def test_what_is_another_candidate(search, candidates, searched):
+    search = searched(search, ask=candidates)
+    assert len(search.cv_results_["params"]) == candidates
+    assert len(search.answers_) == 2
+
+
+# regressors
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -128,13 +136,22 @@ def test_few_rows_make_a_regressor_vacuous_and_no_error(ask, n, searched, number
     assert searched(grid(Ridge()), *few, ask=ask, mechanism=mechanism).best_answer_.certificate.vacuous
 
 
+@pytest.mark.parametrize("scoring", ["r2", Metric("neg_mean_absolute_error", range=(-0.1, 0))])
+def test_a_regressor_may_be_certified_by_another_metric_than_the_searchs(scoring, searched):
+    own = "neg_mean_squared_error" if scoring == "r2" else None  # or by one that fold scores are outside of
+    search = searched(grid(Ridge(), scoring=own), y="regressor", scoring=scoring)
+    assert search.best_answer_.answered
+
+
+# candidates without a score
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_a_search_on_validation_rows_that_scores_no_candidate_tells_why(numbered, wrap):
     wrapped = wrap(grid(LOGISTIC, scoring="neg_brier_score"), ask="candidates", reveal="winner")
     with pytest.raises(ValueError, match="No candidate got a score from the search") as caught:
         wrapped.fit(numbered[0], np.array(["ill", "well"])[numbered[1]["classifier"]])
-    kinds = {record.body.get("kind", "genesis") for record in wrapped.holdout_.ledger.records()}
-    assert kinds == {"genesis", "overlap"}  # no round, selection or answer
+    assert set(kinds(wrapped.holdout_)) == {None, "overlap"}  # no round, selection or answer
     assert wrapped.holdout_.report().nats < 1e-5
     assert "pos_label is not specified" in str(caught.value)
     assert "error_score='raise'" in str(caught.value)
@@ -150,21 +167,17 @@ class SomeFail(LogisticRegression):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("reveal", "asked"), [("all", 2), ("winner", 1)])
-def test_candidates_that_the_search_could_not_score_are_not_asked(reveal, asked, searched):
+@pytest.mark.parametrize(("reveal", "asked", "selected"), [("all", 2, []), ("winner", 1, [2])])
+def test_candidates_that_the_search_could_not_score_are_not_asked(reveal, asked, selected, searched):
     fitted = searched(grid(SomeFail(), [10.0, 0.1, 1.0]), ask=3, reveal=reveal)
     assert fitted.cv_results_["verdict"][0] == ""
     assert fitted.best_params_["C"] <= 1.0
     assert fitted.holdout_.report().asked == {"check": 0, "certify": asked}  # the round is of these only
-    selected = [body["models"] for body in bodies(fitted.holdout_) if body.get("kind") == "selection"]
-    assert selected == ([2] if reveal == "winner" else [])
+    of_ledger = [body["models"] for body in bodies(fitted.holdout_) if body.get("kind") == "selection"]
+    assert of_ledger == selected
 
 
-@pytest.mark.parametrize("scoring", ["r2", Metric("neg_mean_absolute_error", range=(-0.1, 0))])
-def test_a_regressor_may_be_certified_by_another_metric_than_the_searchs(scoring, searched):
-    own = "neg_mean_squared_error" if scoring == "r2" else None  # or by one that fold scores are outside of
-    search = searched(grid(Ridge(), scoring=own), y="regressor", scoring=scoring)
-    assert search.best_answer_.answered
+# which rows are held out
 
 
 LAST = np.arange(400) >= 330
@@ -178,9 +191,8 @@ HOLDOUTS = {
 }
 
 
-@pytest.mark.parametrize("case", HOLDOUTS)
-def test_every_way_to_name_the_holdout(case, searched):
-    holdout, rows = HOLDOUTS[case]
+@pytest.mark.parametrize(("holdout", "rows"), HOLDOUTS.values(), ids=HOLDOUTS)
+def test_every_way_to_name_the_holdout(holdout, rows, searched):
     assert searched(holdout=holdout).holdout_.n_rows == rows
 
 
@@ -198,8 +210,9 @@ def test_a_second_search_on_the_same_data_uses_the_same_holdout_and_goes_on_payi
     assert after.nats > before.nats
 
 
-def test_the_same_search_again_is_free_and_another_one_is_charged_on_the_same_ledger(searched):
-    first, again = searched(), searched()
+@pytest.mark.parametrize("params", [{}, {"ask": "candidates", "reveal": "winner"}], ids=str)
+def test_the_same_search_again_is_free_and_another_one_is_charged_on_the_same_ledger(params, searched):
+    first, again = (searched(**params) for _ in range(2))
     assert again.holdout_.report().nats == first.holdout_.report().nats
     assert again.best_answer_.repeated
     assert again.best_score_ == first.best_score_
@@ -209,21 +222,36 @@ def test_the_same_search_again_is_free_and_another_one_is_charged_on_the_same_le
 @pytest.mark.parametrize(
     "change", [{"holdout": 0.3}, {"random_state": 1}, {"confidence_level": 0.9}], ids=str
 )
-@pytest.mark.parametrize("ledger", ["path", None], ids=str)
+@pytest.mark.parametrize("ledger", [{}, {"ledger": None}], ids=["path", "None"])
 def test_another_split_or_policy_on_the_same_data_is_refused(change, ledger, searched):
-    params = {} if ledger else {"ledger": None}
-    searched(**params)
+    searched(**ledger)
     with pytest.raises(LedgerMismatchError) as caught:
-        searched(**params, **change)
-    assert ledger or "ledger=None" not in str(caught.value)  # that would not help
+        searched(**ledger, **change)
+    assert not ledger or "ledger=None" not in str(caught.value)  # that would not help
 
 
 def test_random_state_decides_the_split(searched, tmp_path):
-    splits = [
-        searched(random_state=seed, ledger=tmp_path / f"{name}.db").holdout_.ledger.genesis["split"]
-        for name, seed in enumerate([0, 1, 1])
-    ]
-    assert [split["random_state"] for split in splits] == [0, 1, 1]
+    for name, seed in enumerate([0, 1, 1]):
+        genesis = searched(random_state=seed, ledger=tmp_path / f"{name}.db").holdout_.ledger.genesis
+        assert genesis["split"]["random_state"] == seed
+
+
+def test_a_given_holdout_is_charged_and_is_a_leak_inside_of_x(wrap, rows, holdout, asked):
+    search = wrap(holdout=holdout).fit(rows[0], rows[1])
+    assert asked(holdout) == 1  # about the winner
+    assert search.holdout_ is holdout
+    with pytest.raises(HoldoutLeakError):
+        wrap(holdout=holdout).fit(np.r_[rows[0], rows[2]], np.r_[rows[1], rows[3]])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_duplicates_of_discrete_rows_are_no_leak(seed, searched):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, size=(400, 3)), rng.integers(0, 2, size=400)
+    assert searched(None, X, y).best_answer_.answered
+
+
+# containers, weights, workers
 
 
 SAME = {"fortran": np.asfortranarray, "list": np.ndarray.tolist, "copy": np.copy, "frame": pd.DataFrame}
@@ -236,9 +264,7 @@ def test_the_same_numbers_in_another_container_have_the_same_holdout(container, 
 
 
 def with_nan(X):
-    X = X.copy()
-    X[::9, 1] = np.nan
-    return X
+    return np.where((np.arange(400) % 9 == 0)[:, None] & (np.arange(X.shape[1]) == 1), np.nan, X)
 
 
 def texts(X):
@@ -257,32 +283,10 @@ CONTAINERS = {
 }
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize(("into", "search"), CONTAINERS.values(), ids=CONTAINERS)
 @pytest.mark.parametrize("ask", ["candidates", "winner"])
-def test_x_of_any_kind_reaches_the_models(container, ask, searched, numbered):
-    into, search = CONTAINERS[container]
+def test_x_of_any_kind_reaches_the_models(into, search, ask, searched, numbered):
     assert np.isfinite(searched(search, into(numbered[0]), ask=ask).best_score_)
-
-
-def test_a_given_holdout_is_charged_and_is_a_leak_inside_of_x(wrap, rows, holdout, asked):
-    search = wrap(holdout=holdout).fit(rows[0], rows[1])
-    assert asked(holdout) == 1  # about the winner
-    assert search.holdout_ is holdout
-    with pytest.raises(HoldoutLeakError):
-        wrap(holdout=holdout).fit(np.r_[rows[0], rows[2]], np.r_[rows[1], rows[3]])
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_duplicates_of_discrete_rows_are_no_leak(seed, searched):
-    rng = np.random.default_rng(seed)
-    X, y = rng.integers(0, 4, size=(400, 3)), rng.integers(0, 2, size=400)
-    assert searched(..., X, y).best_answer_.answered
-
-
-def test_outer_folds_have_ledgers_of_their_own(numbered):
-    wrapped = ReusableHoldoutCV(grid())
-    scores = cross_val_score(wrapped, numbered[0], numbered[1]["classifier"], cv=3, error_score="raise")
-    assert np.isfinite(scores).all()
 
 
 @pytest.mark.parametrize("ask", ["candidates", "winner"])

@@ -1,40 +1,32 @@
 """Scikit-learn's own tests, run with objects of this package in the place of scikit-learn's.
 
-The installed scikit-learn brings its tests along. `run` starts pytest on one of its test modules, with this
-module as a plugin. It puts stand-ins for some names of `sklearn.model_selection` while the test module is
-imported (so parametrised cases get them too) and then takes them away: nothing else of scikit-learn changes.
-What cannot be as a test wants is listed in ``sklearn_differences.csv``, case by case, with the reason.
+`run` starts pytest on one test module of the installed scikit-learn, with this module as a plugin, which puts
+stand-ins for some names of `sklearn.model_selection` while the test module is imported, and then takes them
+away. What cannot be as a test wants is listed in ``sklearn_differences.csv``, case by case, with the reason.
 
-What is put in the place of what
---------------------------------
-Searches: ``GridSearchCV(...)`` and ``RandomizedSearchCV(...)``, in other files than ``test_search.py`` the
-halving searches too, give ``ReusableHoldoutCV(GridSearchCV(...), ask="winner")``. What a search calls ``cv``
-is ``search__cv`` there, so a parameter of the search that a test reads, sets, or gives to ``set_params`` by
-its name is that of the search within. This, and the holdout, is all that the stand-in does; every answer is
-the wrapper's own. A run says where the holdout comes from, and how the stand-in gets there:
+``GridSearchCV(...)`` and ``RandomizedSearchCV(...)``, in other files than ``test_search.py`` the halving
+searches too, give ``ReusableHoldoutCV(GridSearchCV(...), ask="winner")``. A parameter of the search that a
+test reads, sets, or gives to ``set_params`` by its name is that of the search within, which is ``search__cv``
+to a user. This, and the holdout, is all that the stand-in does. A run says where the holdout comes from:
 
 * "taken": the default, a quarter of the rows passed to ``fit``. Many of these tests have four to ten rows, of
   which then too few are left, and many compare with a model of all rows.
 * "apart": a `Holdout` beside the rows, so the search must find exactly what it finds by itself. Its rows are
   those of the test, each of them twice: this is no test of statistics, and rows that occur more than once say
   nothing of an overlap. Where there can be no such holdout (no y, several outputs) it is "taken".
+* "in place": the test module is imported as it is, and then its names stand for functions that return a plain
+  ``ReusableHoldoutCV(search, ask="winner")``, with the default holdout and its own parameters' names. Classes
+  in parametrisations were read before, and stay scikit-learn's.
+* "scorers": `cross_validate` and the like get ``ThresholdoutScorer("accuracy", holdout)``, with a holdout as
+  in "apart", for classifiers, in the place of ``scoring="accuracy"`` and, for scikit-learn's, of none.
 
-* "in place": as whoever puts one name for another in an imported module would do it. The test module is
-  imported as it is, and then its names ``GridSearchCV`` and ``RandomizedSearchCV`` stand for functions that
-  return a plain ``ReusableHoldoutCV(search, ask="winner")``, with the default holdout and its own parameters'
-  names. Classes in parametrisations were read before, and stay scikit-learn's.
-
-Scorers: `cross_validate`, `cross_val_score`, `learning_curve`, `validation_curve`, `permutation_test_score`
-of a classifier get ``ThresholdoutScorer("accuracy", holdout)``, with a holdout as in "apart", in the place of
-``scoring="accuracy"``, and of none where the classifier is one of scikit-learn's.
-
-The ledgers are temporary files of the run. A case counts as reached if a stand-in was fitted or called in it
-(in place: made).
-Of long files only cases are run whose code names one of these searches or functions.
+A case counts as reached if a stand-in was fitted or called in it (in place: made). Of long files only cases
+are run whose code names one of these searches or functions.
 
 ``python -m tests.support.consumers.sklearn_own_tests`` runs everything and says what fails and is not listed.
 """
 
+import contextlib
 import csv
 import functools
 import importlib
@@ -132,10 +124,8 @@ class Around(ReusableHoldoutCV):
         _Reached.case = True
         if self.beside:
             self.holdout = 0.25
-            try:
+            with contextlib.suppress(ValueError):  # no y, or of several outputs: the wrapper says what of it
                 self.holdout = apart(X, y)
-            except ValueError:  # no y, or one of several outputs: what the wrapper says of it is what counts
-                self.holdout = 0.25
         return super().fit(X, y, **params)
 
 
@@ -163,9 +153,11 @@ def in_place(kind):
     return make
 
 
-def _is_of_scikit_learn(method):
-    name = getattr(method, "__module__", "")
-    return name.startswith("sklearn.") and ".tests." not in name and "_mocking" not in name
+def is_accuracy(scoring, model):
+    """Return whether a score is the accuracy: by its name, or as the own one of a model of scikit-learn."""
+    name = getattr(getattr(type(model), "score", None), "__module__", "")
+    is_own = name.startswith("sklearn.") and ".tests." not in name and "_mocking" not in name
+    return is_own if scoring is None else isinstance(scoring, str) and scoring == "accuracy"
 
 
 def scored(function):
@@ -176,19 +168,14 @@ def scored(function):
     def call(*args, **params):
         try:
             given = signature.bind(*args, **params).arguments
-        except TypeError:
+            assert is_classifier(given["estimator"])
+            assert is_accuracy(given.get("scoring"), given["estimator"])
+            scorer = ThresholdoutScorer("accuracy", apart(given["X"], given.get("y")))
+        except (AssertionError, ValueError, TypeError):  # several outputs, rows without labels, ...
             return function(*args, **params)
-        scoring, model = given.get("scoring"), given["estimator"]
-        is_accuracy = scoring is None and _is_of_scikit_learn(getattr(type(model), "score", None))
-        if is_classifier(model) and (is_accuracy or (isinstance(scoring, str) and scoring == "accuracy")):
-            try:
-                scorer = ThresholdoutScorer("accuracy", apart(given["X"], given.get("y")))
-            except (ValueError, TypeError):  # several outputs, rows without labels, ...
-                return function(*args, **params)
-            _Reached.case = True
-            params = {name: value for name, value in given.items() if name not in ("estimator", "X", "y")}
-            return function(given["estimator"], given["X"], given["y"], **{**params, "scoring": scorer})
-        return function(*args, **params)
+        _Reached.case = True
+        others = {name: value for name, value in given.items() if name not in ("estimator", "X", "y")}
+        return function(given["estimator"], given["X"], given["y"], **{**others, "scoring": scorer})
 
     return call
 
@@ -225,14 +212,13 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     """Leave out cases of long files that have nothing to do with the stand-ins."""
     if not config.getoption("--own-module").endswith(WHOLE):
-        items[:] = [item for item in items if re.search(_NAMED, _told(item))]
+        items[:] = [item for item in items if re.search(_NAMED, _source(item))]
 
 
-def _told(item):
-    values = getattr(getattr(item, "callspec", None), "params", {})
-    return inspect.getsource(item.function) + " ".join(
-        getattr(v, "__name__", type(v).__name__) for v in values.values()
-    )
+def _source(item):
+    values = getattr(getattr(item, "callspec", None), "params", {}).values()
+    names = [getattr(value, "__name__", type(value).__name__) for value in values]
+    return " ".join([inspect.getsource(item.function), *names])
 
 
 def pytest_runtest_setup(item):
@@ -245,16 +231,13 @@ def pytest_runtest_makereport(item, call):
     error = call.excinfo
     if call.when != "call" and error is None:
         return
-    skipped = error is not None and error.typename == "Skipped"
-    told = "skipped" if skipped else "passed" if error is None else "failed"
-    message = "" if told != "failed" else f"{error.typename}: {error.value}"
-    if told == "failed" and _expected_to_fail(item):
-        told = "passed"
-    item.config.outcomes[item.nodeid.split("::", 1)[1]] = [told, message, _Reached.case]
-
-
-def _expected_to_fail(item):
-    return item.get_closest_marker("xfail") is not None
+    may_fail = item.get_closest_marker("xfail") is not None
+    if error is None or (may_fail and error.typename != "Skipped"):
+        outcome = "passed"
+    else:
+        outcome = "skipped" if error.typename == "Skipped" else "failed"
+    message = f"{error.typename}: {error.value}" if outcome == "failed" else ""
+    item.config.outcomes[item.nodeid.split("::", 1)[1]] = [outcome, message, _Reached.case]
 
 
 def pytest_sessionfinish(session):
@@ -286,8 +269,7 @@ def run(name):
 def _steady(outcomes):
     """Return the outcomes with those that are chance taken for failures."""
     return {
-        case: ["failed", *rest] if case in BY_CHANCE else [told, *rest]
-        for case, (told, *rest) in outcomes.items()
+        case: ["failed" if case in BY_CHANCE else came, *rest] for case, (came, *rest) in outcomes.items()
     }
 
 
@@ -300,8 +282,8 @@ def title(name):
 def counted(name, outcomes):
     """Return the counts of a run as the documentation shows them."""
     outcomes = _steady(outcomes)
-    passed = [reached for told, _, reached in outcomes.values() if told == "passed"]
-    failed = sum(told == "failed" for told, _, _ in outcomes.values())
+    passed = [reached for came, _, reached in outcomes.values() if came == "passed"]
+    failed = sum(came == "failed" for came, _, _ in outcomes.values())
     counts = {"cases": len(passed) + failed, "pass": len(passed), "reached": sum(passed), "listed": failed}
     return {"tests": title(name), **{key: str(count) for key, count in counts.items()}}
 
@@ -314,9 +296,10 @@ def listed():
 
 def compare(name, outcomes):
     """Return what fails and is not listed, with its message, and what is listed and does not fail."""
-    failed = {case: message for case, (told, message, _) in _steady(outcomes).items() if told == "failed"}
-    known = {case for run_name, case in listed() if run_name == name}
-    return {case: failed[case] for case in failed if case not in known}, sorted(known - set(failed))
+    failed = {case: message for case, (came, message, _) in _steady(outcomes).items() if came == "failed"}
+    expected = {case for run_name, case in listed() if run_name == name}
+    new = {case: message for case, message in failed.items() if case not in expected}
+    return new, sorted(expected - set(failed))
 
 
 def main(names):

@@ -12,7 +12,6 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
-from sklearn_ada.holdout.holdout import session_of
 from tests.support.searches import grid
 
 X, Y = make_classification(240, 6, n_informative=4, n_redundant=0, flip_y=0.1, random_state=0)
@@ -24,23 +23,49 @@ def svc(kernel="precomputed"):
     return grid(SVC(kernel=kernel), [0.01, 1.0])
 
 
+class Watching(ClassifierMixin, BaseEstimator):
+    """A model of pairs that remembers which rows and which columns it has seen."""
+
+    fitted_on: list = []  # noqa: RUF012 - one list for all clones
+    predicted_on: list = []  # noqa: RUF012
+
+    def __init__(self, label=0):
+        self.label = label
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        return tags
+
+    def fit(self, K, y):
+        assert K.shape[0] == K.shape[1] == len(y)
+        rows, columns = (set(numbers.ravel().astype(int)) for numbers in (K // 1000, K % 1000))
+        assert rows == columns
+        self.fitted_on.append(rows)
+        self.classes_, self.columns_ = np.unique(y), (K[0] % 1000).astype(int)
+        return self
+
+    def predict(self, K):
+        np.testing.assert_array_equal(K % 1000, np.tile(self.columns_, (len(K), 1)))  # in their order
+        self.predicted_on.append(set((K // 1000).ravel().astype(int)))
+        return np.full(len(K), self.label)
+
+
 @pytest.mark.parametrize("ask", ["winner", pytest.param(2, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("holdout", [0.25, LAST], ids=["share", "mask"])
 def test_no_model_sees_a_row_or_a_column_of_the_holdout(ask, holdout, wrap):
-    Watching.rows.clear()
-    search = wrap(GridSearchCV(Watching(), {"label": [0, 1]}, cv=3), ask=ask, holdout=holdout).fit(
-        numbers(), Y
-    )
-    fitted = [rows for rows, _ in Watching.rows]
-    assert all(rows == columns for rows, columns in Watching.rows)
-    trained = set.union(*fitted)
+    Watching.fitted_on.clear()
+    Watching.predicted_on.clear()
+    numbers = np.arange(240)[:, None] * 1000.0 + np.arange(240)  # an entry says of which two rows it is
+    search = wrap(GridSearchCV(Watching(), {"label": [0, 1]}, cv=3), ask=ask, holdout=holdout)
+    search.fit(numbers, Y)
+    trained = set.union(*Watching.fitted_on)
     assert len(trained) == 180
+    assert trained == set(search.train_indices_)
     if holdout is LAST:
         assert trained == set(range(180))
-    kept = np.asarray(session_of(search.holdout_).data.X)
-    assert set((kept // 1000).ravel().astype(int)) == set(range(240)) - trained
-    assert set((kept % 1000).ravel().astype(int)) == trained
-    np.testing.assert_array_equal(search.predict(numbers()), np.full(240, search.best_params_["label"]))
+    assert set(range(240)) - trained in Watching.predicted_on
+    np.testing.assert_array_equal(search.predict(numbers), np.full(240, search.best_params_["label"]))
     assert search.n_features_in_ == 240
 
 
@@ -57,10 +82,7 @@ def test_a_kernel_is_certified_as_what_it_is_a_kernel_of(wrap, tmp_path):
 
 
 def test_sparse_kernels_and_distances_are_split_too(wrap, tmp_path):
-    graph, inner = (
-        sparse.csr_array(pairwise_distances(X)),
-        grid(KNeighborsClassifier(metric="precomputed"), [3, 9]),
-    )
+    graph, inner = sparse.csr_array(pairwise_distances(X)), grid(KNeighborsClassifier(metric="precomputed"))
     dense = wrap(inner, holdout=LAST, ledger=tmp_path / "dense.db").fit(graph.toarray(), Y)
     search = wrap(inner, holdout=LAST).fit(graph, Y)
     assert search.best_answer_.answered
@@ -85,44 +107,14 @@ def test_a_given_holdout_has_its_pairs_with_the_training_rows(wrap, tmp_path):
     assert sum(other.report().asked.values()) == 0
 
 
-@pytest.mark.parametrize(
-    ("kernel", "message"),
-    [
-        (KERNEL.tolist(), r"an array or a sparse matrix .* Got 'list'"),
-        (KERNEL[:, :100], r"a square matrix .* Got 'an array of shape \(240, 100\)'"),
-    ],
-    ids=["list", "not square"],
-)
+NO_PAIRS = {
+    "list": (KERNEL.tolist(), r"an array or a sparse matrix .* Got 'list'"),
+    "not square": (KERNEL[:, :100], r"a square matrix .* Got 'an array of shape \(240, 100\)'"),
+}
+
+
+@pytest.mark.parametrize(("kernel", "message"), NO_PAIRS.values(), ids=NO_PAIRS)
 def test_what_is_no_matrix_of_pairs_is_refused_first(kernel, message, wrap, tmp_path):
     with pytest.raises(ValueError, match=rf"The 'X' parameter of ReusableHoldoutCV.fit must be {message}"):
         wrap(svc()).fit(kernel, Y)
     assert not list(tmp_path.iterdir())
-
-
-def numbers(n=240):
-    """A matrix whose entry says of which two rows it is."""
-    return np.arange(n)[:, None] * 1000.0 + np.arange(n)
-
-
-class Watching(ClassifierMixin, BaseEstimator):
-    """A model of pairs that remembers which rows and which columns it has seen."""
-
-    rows: list = []  # noqa: RUF012 - one list for all clones
-
-    def __init__(self, label=0):
-        self.label = label
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = True
-        return tags
-
-    def fit(self, K, y):
-        assert K.shape[0] == K.shape[1] == len(y)
-        self.rows.append((set((K // 1000).ravel().astype(int)), set((K % 1000).ravel().astype(int))))
-        self.classes_, self.fitted_on_ = np.unique(y), (K[0] % 1000).astype(int)
-        return self
-
-    def predict(self, K):
-        np.testing.assert_array_equal(K[0] % 1000, self.fitted_on_)  # of the rows fitted on, in their order
-        return np.full(len(K), self.label)
