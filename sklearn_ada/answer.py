@@ -185,3 +185,8 @@ class Answer:
         if self.published is not None:
             text += f", published now: about +-{self.published:.3g}"
         return text + (", VACUOUS" if self.certificate is not None and self.certificate.vacuous else "")
+
+
+def certifies_nothing(answer: Answer) -> bool:
+    """Return whether an answer has a value but a vacuous interval."""
+    return answer.answered and answer.certificate is not None and answer.certificate.vacuous

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._validation import bad_parameter, percent
-from sklearn_ada.answer import Answer
-from sklearn_ada.holdout.advice import certifies_nothing
+from sklearn_ada.answer import Answer, certifies_nothing
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.holdout.records import Entry
 from sklearn_ada.holdout.report import HoldoutReport, Targets

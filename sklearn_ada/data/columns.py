@@ -23,14 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada.data.labels import all_finite
+from sklearn_ada.data.labels import all_finite, is_dask, is_read_in_blocks, memory_map_of
 
 Array = NDArray[Any]
 Counted = tuple[Array, NDArray[np.int64]]
 """Distinct numbers, sorted, and how many rows have each of them."""
 
-LEAST_ROWS = 2**16
-"""Arrays and files of fewer rows are read at once."""
 BLOCK_ROWS = 2**17
 """Rows in a block: its temporaries stay in the processor's cache."""
 
@@ -45,16 +43,6 @@ class UnreadableRowsError(RuntimeError):
     Noticed before the look at the holdout, nothing is charged. In the middle of a look it is recorded and
     paid for as a failure, as all that is raised there.
     """
-
-
-def is_dask(values: Any) -> bool:
-    """Return whether values are a Dask array, series or frame."""
-    return hasattr(values, "__dask_graph__")
-
-
-def lies_elsewhere(values: Any) -> bool:
-    """Return whether values are in a memory-mapped file or in Dask."""
-    return is_dask(values) or _root_of(values) is not None
 
 
 @dataclass(eq=False, repr=False)
@@ -199,17 +187,16 @@ class Column:
 def column_of(values: Any) -> Column | None:
     """Return values that are read block by block as a column, None for others.
 
-    That is numbers, one for each row: in a Dask array or series, or more than `LEAST_ROWS` in an array or a
-    memory-mapped file.
+    That is numbers, one for each row: see `is_read_in_blocks`.
     """
+    if not is_read_in_blocks(values):
+        return None
     if is_dask(values):
         values = values.to_dask_array(lengths=True) if hasattr(values, "to_dask_array") else values
         if not hasattr(values, "compute_chunk_sizes"):
             return None
         if values.ndim == 1 and np.isnan(values.shape[0]):
             values = values.compute_chunk_sizes()
-    elif not isinstance(values, np.ndarray) or np.ma.isMaskedArray(values) or values.size <= LEAST_ROWS:
-        return None
     is_column = values.ndim == 1 and len(values) > 0
     is_read = is_column and values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
     return Column(values) if is_read else None
@@ -246,7 +233,7 @@ def over_blocks(function: Callable[..., Any], *columns: Column) -> list[Any]:
 
 def release(rows: Any) -> None:
     """Give back the pages of a memory-mapped file that were read: they stay in the system's cache."""
-    root = _root_of(rows)
+    root = memory_map_of(rows)
     if root is None or not hasattr(mmap, "MADV_DONTNEED") or rows.nbytes == 0 or not rows.flags.c_contiguous:
         return
     begin = root.offset % mmap.ALLOCATIONGRANULARITY + _address(rows) - _address(root)
@@ -263,25 +250,13 @@ def scratch(n: int, dtype: np.dtype[Any]) -> Array:
         return np.memmap(file, dtype=dtype, mode="w+", shape=(n,))
 
 
-def _root_of(values: Any) -> Any:
-    """Return the memory map that values are rows of, if any.
-
-    None for a map with unsaved changes.
-    """
-    while isinstance(values, np.memmap) and isinstance(values.base, np.memmap):
-        values = values.base
-    if not isinstance(values, np.memmap) or not isinstance(values.base, mmap.mmap):
-        return None
-    return values if values.mode != "c" else None
-
-
 def _address(values: Array) -> int:
     return int(values.__array_interface__["data"][0])
 
 
 def _file_of(values: Any) -> dict[str, Any] | None:
     """Return where the rows of a memory map lie, as `numpy.memmap` takes it."""
-    root = _root_of(values)
+    root = memory_map_of(values)
     if root is None or root.filename is None or not values.flags.c_contiguous:
         return None
     offset = root.offset + _address(values) - _address(root)
@@ -293,7 +268,7 @@ def _stamp_of(values: Any) -> tuple[int, ...] | None:
 
     (-1,) if the file is gone; None without a file.
     """
-    root = _root_of(values)
+    root = memory_map_of(values)
     if root is None or root.filename is None:
         return None
     try:

@@ -9,6 +9,7 @@ types, never values of the rows.
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from numbers import Real
@@ -29,6 +30,9 @@ NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 """Types of one real number."""
 PIECE = 2**16
 """Labels are looked at in pieces of so many rows, to keep temporaries small."""
+
+LEAST_ROWS = 2**16
+"""Arrays and files of fewer rows are read at once."""
 
 _GROWTH = 1.05  # mean weights are distinguished to five percent
 
@@ -306,3 +310,34 @@ def _check_groups(groups: Any, n: int) -> NDArray[np.int64]:
     if codes.max() == 0:
         raise refused("of at least two kinds", "one group", "Nothing is learned from one.")
     return codes.astype(np.int64)
+
+
+# Where rows lie.
+
+
+def is_dask(values: Any) -> bool:
+    """Return whether values are a Dask array, series or frame."""
+    return hasattr(values, "__dask_graph__")
+
+
+def lies_elsewhere(values: Any) -> bool:
+    """Return whether values are in a memory-mapped file or in Dask."""
+    return is_dask(values) or memory_map_of(values) is not None
+
+
+def is_read_in_blocks(values: Any) -> bool:
+    """Return whether values are in Dask, or more than `LEAST_ROWS` in an array or memory-mapped file."""
+    is_array = isinstance(values, np.ndarray) and not np.ma.isMaskedArray(values)
+    return is_dask(values) or (is_array and values.size > LEAST_ROWS)
+
+
+def memory_map_of(values: Any) -> Any:
+    """Return the memory map that values are rows of, if any.
+
+    None for a map with unsaved changes.
+    """
+    while isinstance(values, np.memmap) and isinstance(values.base, np.memmap):
+        values = values.base
+    if not isinstance(values, np.memmap) or not isinstance(values.base, mmap.mmap):
+        return None
+    return values if values.mode != "c" else None

@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.base import is_regressor
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada.answer import Answer
+from sklearn_ada.answer import Answer, certifies_nothing
 from sklearn_ada.holdout.asking import foreseen_half_width
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
@@ -27,7 +27,7 @@ _ALL_QUANTILES = 0.5  # a half-width
 def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
     """Warn if a stable median will answer that the asker has not chosen."""
     metric = question.metric
-    if question.n_subsamples is None or is_median_chosen(metric):
+    if question.n_subsamples is None or metric.is_median_chosen:
         return
     notice = median_notice(metric, MedianSettings(), session.data, regression=is_regressor(estimator))
     warn_user(
@@ -67,11 +67,6 @@ def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> Non
         )
 
 
-def certifies_nothing(answer: Answer) -> bool:
-    """Return whether an answer has a value but a vacuous interval."""
-    return answer.answered and answer.certificate is not None and answer.certificate.vacuous
-
-
 def why_vacuous(session: Session, n_subsamples: int | None) -> str:
     """Return why answers are vacuous, by the holdout's size and the nats revealed.
 
@@ -98,11 +93,6 @@ def why_vacuous(session: Session, n_subsamples: int | None) -> str:
         f"{_units(data, n_subsamples)}, {what}. What helps: more rows ({more}; plan_holdout says how many), "
         f"or {fewer}."
     )
-
-
-def is_median_chosen(metric: Metric) -> bool:
-    """Return whether ``kind="general"`` was chosen for a metric with its own interval."""
-    return metric.chosen_general and metric.is_scorer_with_interval
 
 
 def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *, regression: bool) -> str:

@@ -236,6 +236,11 @@ class Metric:
         return self.measure.of_all_rows and not (self._is_certified or self.chosen_general)
 
     @property
+    def is_median_chosen(self) -> bool:
+        """Whether ``kind="general"`` was chosen for a metric with its own interval."""
+        return self.chosen_general and self.is_scorer_with_interval
+
+    @property
     def is_tuned(self) -> bool:
         """Whether rows tune it before it is certified: its range, or the scale of all rows."""
         return self.lacks_range or self.has_interval_of_all_rows

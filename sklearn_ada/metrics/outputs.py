@@ -25,12 +25,14 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
 
 from sklearn_ada._validation import bad_parameter
-from sklearn_ada.data.columns import Column, as_column, is_dask, lies_elsewhere, release, scratch
+from sklearn_ada.data.columns import Column, as_column, release, scratch
 from sklearn_ada.data.labels import (
     all_finite,
     are_classes,
     family,
     guarded,
+    is_dask,
+    lies_elsewhere,
     n_rows,
     of_one_type,
     own_copy,

@@ -29,12 +29,12 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._notices import tell, warn_user, with_bar
 from sklearn_ada._validation import LN_2, bad_parameter, counted
-from sklearn_ada.answer import Answer
+from sklearn_ada.answer import Answer, certifies_nothing
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.exceptions import BudgetExhaustedError
-from sklearn_ada.holdout.advice import certifies_nothing, why_vacuous
+from sklearn_ada.holdout.advice import why_vacuous
 from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, session_of

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import Check, as_check, bad_parameter, integer, option, or_none
-from sklearn_ada.holdout.advice import is_median_chosen, median_notice, too_few_rows
+from sklearn_ada.holdout.advice import median_notice, too_few_rows
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.rounds import is_answered_in_cells, worst_question
@@ -310,7 +310,7 @@ class Parameters(SimpleNamespace):
 
     def _warn_of_median(self, metric: Metric, holdout: Holdout, median: MedianSettings) -> None:
         """Warn that a median will be certified which the user did not choose."""
-        if self.how.is_chosen or is_median_chosen(metric):
+        if self.how.is_chosen or metric.is_median_chosen:
             return
         session = session_of(holdout)
         notice = median_notice(metric, median, session.data, regression=is_regressor(self.search.estimator))

@@ -17,8 +17,17 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._validation import bad_parameter
-from sklearn_ada.data.columns import Column, column_of, is_dask, lies_elsewhere
-from sklearn_ada.data.labels import Subsamples, Units, check_labels, n_rows, take_rows
+from sklearn_ada.data.columns import Column, column_of
+from sklearn_ada.data.labels import (
+    Subsamples,
+    Units,
+    check_labels,
+    is_dask,
+    is_read_in_blocks,
+    lies_elsewhere,
+    n_rows,
+    take_rows,
+)
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.rows import content_digest, labels_digest, row_hashes
 from sklearn_ada.metrics.base import Measure
@@ -95,7 +104,9 @@ class HoldoutData:
         if isinstance(labels, np.ndarray):
             labels.flags.writeable = False  # nobody who is shown them changes them
         self.X = X
-        self.labels: NDArray[Any] | Column = column_of(labels) or labels
+        self.labels: NDArray[Any] | Column = labels
+        if is_read_in_blocks(labels):
+            self.labels = column_of(labels) or labels
         self.priced_classes = priced_classes
         self.top_ups = 0  # how often the rows that the ledger began with were changed
         self.first_like = 0  # after how many changes they were first the rows that they are

@@ -40,8 +40,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._validation import bad_parameter, counted, printable
-from sklearn_ada.data.columns import Column, UnreadableRowsError, column_of, lies_elsewhere
-from sklearn_ada.data.labels import are_classes, family, is_missing, of_one_type
+from sklearn_ada.data.columns import Column, UnreadableRowsError, column_of
+from sklearn_ada.data.labels import are_classes, family, is_missing, lies_elsewhere, of_one_type
 from sklearn_ada.digest.rows import id_hashes
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.metrics.outputs import Given

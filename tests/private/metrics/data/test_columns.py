@@ -12,7 +12,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout, Metric, Predictions
-from sklearn_ada.data.columns import LEAST_ROWS, Column, UnreadableRowsError, column_of
+from sklearn_ada.data.columns import Column, UnreadableRowsError, column_of
+from sklearn_ada.data.labels import LEAST_ROWS
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.rows import labels_digest
 from sklearn_ada.holdout.holdout import session_of
