@@ -68,11 +68,12 @@ def __dir__() -> list[str]:
 
 
 def _register_sizes(sizeof: Any) -> None:
-    """Say how large scorers are to dask, so that joblib's dask backend sends the holdout once.
+    """Report the size of scorers to dask.
 
-    That backend scatters an argument that is large, and sends its key from then on; but dask takes an object
-    of a class that it does not know for a few bytes, whatever it holds. scikit-learn sends a scorer as an
-    argument, alone or with others, and from 1.9 on once more within the search that calls.
+    So joblib's dask backend sends the holdout once. That backend scatters an argument that is large, and
+    sends its key from then on; but dask takes an object of a class that it does not know for a few bytes,
+    whatever it holds. scikit-learn sends a scorer as an argument, alone or with others, and from 1.9 on once
+    more within the search that calls.
 
     Dask finds this by the entry point ``dask.sizeof``, here because it is loaded with dask wherever both are
     installed. Each size is registered once something of its package is measured, as imports take time.

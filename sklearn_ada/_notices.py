@@ -163,7 +163,9 @@ def tell(text: str, verbose: int) -> None:
 
 
 def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
-    """Yield the items, with a bar in a terminal or notebook, else with a line each.
+    """Yield the items and show progress.
+
+    A terminal or a notebook shows a bar, any other output a line for each item.
 
     Parameters
     ----------

@@ -23,8 +23,9 @@ _NEAR = 1e-8  # part of a bracket around Brent's root within which every middle 
 def root(function: Callable[[float], float], low: float, high: float, *, xtol: float, rtol: float) -> float:
     """Return where a function is 0, by Brent's method.
 
-    It changes its sign from ``low`` to ``high``. The result is within ``xtol + rtol * |root|`` of it, on
-    either side: who needs a side moves the root by more than that, or calls `enclosed_root`.
+    The function must have opposite signs at ``low`` and ``high``. The result may be below or above the true
+    root, by at most ``xtol + rtol * |root|``. If only one side is safe, move the result by more than that, or
+    call `enclosed_root`.
 
     Examples
     --------

@@ -144,7 +144,7 @@ def tuple_of(kind: type | tuple[type, ...], expected: str, *, empty: bool = Fals
 
 
 def as_check(check: Check | str) -> Check:
-    """Return the check that a range stands for, written as in a docstring.
+    """Return the function that checks a range, for the range as text.
 
     Reals: "> 0", ">= 0", "<= 0", "< 0", "(0, 1)", "[0, 1)" and so on, or "finite". Integers: "integer >= 0",
     and "count" for one of at least 1. "each > 0" checks every element and makes a tuple of them; "> 0 or

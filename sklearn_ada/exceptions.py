@@ -37,4 +37,4 @@ class LedgerMismatchError(LedgerError):
 
 
 class UnsupportedEventError(RuntimeError):
-    """No price is known for this event, so it must not be answered (unknown is dear)."""
+    """An event has no price, so a question that would release it is refused."""

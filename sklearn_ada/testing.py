@@ -112,13 +112,13 @@ class LedgerContract:
         return ledger
 
     def test_a_new_ledger_holds_its_genesis_only(self) -> None:
-        """Check that nothing but the genesis is recorded at first, and that the state has it."""
+        """Check that the genesis is the only record at first, and in the state."""
         ledger = self._open()
         assert _contents(ledger) == [(0, None, _genesis())]
         assert ledger.genesis == ledger.read(lambda state: state.genesis) == _genesis()
 
     def test_decide_sees_all_earlier_records_and_no_other(self) -> None:
-        """Check the state that `charge` passes on, of a new ledger and of one that is opened again."""
+        """Check the state that `charge` passes on, before and after the ledger is opened again."""
         ledger, seen = self._open(), []
 
         def decide(state: Tally) -> dict[str, Any]:
@@ -162,7 +162,10 @@ class LedgerContract:
         assert ledger.charge("k", _counted).body == {"before": 2}
 
     def test_what_cannot_be_written_or_read_is_not_charged(self) -> None:
-        """Check bodies that JSON cannot hold, one that the state refuses, and a subject that is no text."""
+        """Check that bodies which cannot be written or read are refused.
+
+        JSON cannot hold some of them, the state refuses one, and in one the subject is no text.
+        """
         ledger = self._open()
         bodies: list[Any] = [{"value": value} for value in (float("nan"), float("inf"), object(), b"x")]
         for body in (*bodies, [1], None, {"unreadable": True}):
@@ -260,7 +263,7 @@ class LedgerContract:
                 ledger.check_head(text)
 
     def test_the_secret_is_random_and_stays(self) -> None:
-        """Check that a given one is for new ledgers only, and that the genesis is made from it."""
+        """Check that the genesis is made from the secret, which only a new ledger takes."""
         ledger, secrets = self._open(), []
         assert len(ledger.secret()) == 32
         assert ledger.secret() != self._open(0, "other").secret()
@@ -285,7 +288,7 @@ class LedgerContract:
         assert _contents(ledger) == before
 
     def test_another_policy_is_refused_naming_the_field_that_differs(self) -> None:
-        """Check fields of another value, one that is there now, and one that is no more."""
+        """Check a field with another value, one that is new, and one that is missing."""
         self._open(tolerance=0.05, route="a")
         policies: list[dict[str, Any]] = [{"tolerance": 0.1}, {"tolerance": 0.05, "extra": 1}, {}]
         for policy in policies:

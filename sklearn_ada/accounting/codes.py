@@ -622,8 +622,9 @@ def failed_unsealing_nats(code: CountCode) -> float:
 def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high_code: CountCode) -> float:
     """Return the price of an interval's two ends, as points of a lattice.
 
-    The lattice has ``size + 1`` points. The lower end is coded among 0 to ``size``, the upper one from the
-    lower end on; only the first of the two codes keeps mass for failures, as there is one release.
+    The lattice has ``size + 1`` points. The lower end is coded among all of them, the upper end among those
+    from the lower end on. Both ends are one release, which fails as a whole, so only the code of the lower
+    end reserves probability for a failure.
 
     Parameters
     ----------
@@ -632,7 +633,7 @@ def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high
     size : int
         Number of the last lattice point.
     low_code, high_code : CountCode
-        Centred at the ends that are foreseen without the holdout.
+        Their centres are the ends that are expected before the holdout is looked at.
 
     Returns
     -------
@@ -658,7 +659,9 @@ def released_ends_nats(low: int, high: int, size: int, low_code: CountCode, high
 
 @checked(value=_OFFSET, decay="(0, 1)")
 def ln_geometric(value: int, decay: float) -> float:
-    """Return ``ln[(1-t)/(1+t) * t^|z|]``, a law on the integers that expects 0.
+    """Return the log mass of z under the two-sided geometric law: ``ln[(1-t)/(1+t) * t^|z|]``.
+
+    z is ``value``, t is ``decay``, and the mean of the law is 0.
 
     Examples
     --------

@@ -312,7 +312,9 @@ class UnitZCDPFilter:
         self._spent: dict[Unit, Fraction] = {}
 
     def spent(self, unit: Unit) -> float:
-        """Return the total rho with respect to replacing one ``unit``, rounded; infinite if it has none.
+        """Return the total rho with respect to replacing one ``unit``, rounded.
+
+        Infinite if mechanisms on other units ran that have no finite rho with respect to this one.
 
         Parameters
         ----------

@@ -149,7 +149,7 @@ def _in_flags(message: str) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Return None for an infinity, which JSON does not have."""
+    """Return the value; None for an infinity or NaN, which JSON does not have."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -326,7 +326,10 @@ def lies_elsewhere(values: Any) -> bool:
 
 
 def is_read_in_blocks(values: Any) -> bool:
-    """Return whether values are in Dask, or more than `LEAST_ROWS` in an array or memory-mapped file."""
+    """Return whether values are read block by block.
+
+    These are values in Dask, and more than `LEAST_ROWS` of them in an array or a memory-mapped file.
+    """
     is_array = isinstance(values, np.ndarray) and not np.ma.isMaskedArray(values)
     return is_dask(values) or (is_array and values.size > LEAST_ROWS)
 

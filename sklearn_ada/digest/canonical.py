@@ -303,7 +303,11 @@ class _Walk:
         return [by_name(own), {k: v for k, v in counted.items() if k not in attributes}]
 
     def _global(self, obj: Any, name: str) -> list[bytes]:
-        """Digest what pickle stores by name: by the function it wraps, or its library's name and version."""
+        """Digest an object that pickle stores by its name only.
+
+        A wrapper counts as the function that it wraps, an object of a library as its name and the library's
+        version.
+        """
         if hasattr(obj, "__wrapped__"):
             return self._tagged("wrapper", type(obj), obj.__wrapped__)
         module = getattr(obj, "__module__", None)

@@ -65,18 +65,19 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 def id_hashes(ids: Any, owner: str, n: int | None = None, name: str = "ids") -> NDArray[np.bytes_]:
     """Return a hash of 32 hexadecimal digits for each id.
 
-    Whole numbers are the same as int, as NumPy's integers and as floats, which a column with gaps has become.
-    Floats are refused where they stand for several whole numbers, and dates where NumPy's would be others.
+    A whole number has the same hash as an int, as one of NumPy's integers and as a float (pandas turns a
+    column with gaps into floats). Refused are floats so large that several whole numbers share one, and dates
+    that nanoseconds since 1970 cannot hold.
 
     Parameters
     ----------
     ids : array-like of shape (n,)
     owner : str
-        Whose parameter they are.
+        Name of the function or class, for error messages.
     n : int or None, default=None
-        Number of rows, if it is given already.
+        Number of rows; None does not check it.
     name : str, default="ids"
-        Of the parameter.
+        Name of the parameter, for error messages.
 
     Raises
     ------
@@ -116,10 +117,10 @@ def id_hashes(ids: Any, owner: str, n: int | None = None, name: str = "ids") -> 
 
 
 def part_of_each(hashes: NDArray[np.bytes_], seed: int | None) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for each hashed id, by this id and the seed alone.
+    """Return a pseudorandom number in [0, 1) for each hashed id.
 
-    Rows of which it is below a share are that share of the rows, at random. Whatever other rows there are,
-    each stays where it is.
+    It depends on the id and the seed alone. So the rows whose number is below a share are about that share of
+    the rows, and no row changes sides when other rows come or go.
     """
     start = hashlib.blake2b(f"{seed}".encode(), digest_size=8, person=b"ada split")
 

@@ -189,9 +189,10 @@ def question_interval(
 
 
 def locked_ln_delta(ln_beta: float, weight: float, rank: int, nats: float) -> float:
-    """Return ``ln(beta s1 pi w_rank exp(-L))``, a locked candidate's failure probability.
+    """Return the log failure probability of a locked candidate: ``ln(beta s1 pi w_rank exp(-L))``.
 
-    Surprises in their own round cost locked candidates nothing.
+    A candidate is *locked* if everything about it was fixed when its round opened. So what other answers of
+    the same round reveal does not widen its interval.
 
     Theorem. The candidates of a search, their recipes of refitting and the tuning of their tests are fixed
     when the round opens; each then has one model, a function of the training rows. Reserve the stake pi at

@@ -231,8 +231,8 @@ def multiplicative_weights_records(
 ) -> int:
     """Return how many rows private multiplicative weights needs for k answers within a half-width.
 
-    Source: Feldman, Steinke (2017), Theorem 5.3, whose constants are not stated; those are of
-    `multiplicative_weights_direct`.
+    Source: Feldman, Steinke (2017), Theorem 5.3. The theorem states no constants, so those of
+    `multiplicative_weights_direct` are used.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Take one question to its answer: find it, or admit it, look at the holdout, charge it.
+"""Answer one question: find its record, else admit it, look at the holdout and charge it.
 
 1. *Find.* The ledger is asked whether the question is on record (`sklearn_ada.holdout.confirming`).
 2. *Admit.* Earlier records alone decide whether a new question is admitted, and what it may spend
@@ -85,7 +85,7 @@ class _Fixed(NamedTuple):
     allowance: Allowance
 
     def is_after_same_records(self, state: State) -> bool:
-        """Return whether a state adds up the records after which it was decided, and no others."""
+        """Return whether no record was added since this was decided."""
         return state is self.state and state.applied == self.applied
 
 
@@ -187,7 +187,10 @@ class Recording:
     def _answer(
         self, framed: Framed, state: State, allowance: Allowance, draw: Draw, outputs: str, seen: Any
     ) -> AnswerRecord:
-        """Return the record of what was seen, after checking that it can be written as JSON."""
+        """Return the record of what was seen.
+
+        It is checked before that it can be written as JSON.
+        """
         question, statistic, subject = framed.question, framed.question.statistic, framed.asked.subject
         in_round = state.still_open(framed.asked.round_name)
         event, memory = question.release(seen, allowance, draw)

@@ -703,9 +703,10 @@ class Holdout(Uncopied):
         again is free, so a script may run again from its start. With ids, opening a holdout with old and new
         rows together does the same.
 
-        More rows do not always make a narrower interval. A question that is asked again is a new one, with a
-        smaller part of the failure probability, and pays for all nats so far. For example, a first certify at
-        3,000 rows had a half-width of .012, and the same after 1,000 more rows .026.
+        More rows do not always make a narrower interval. A question that is asked again is a new one. It
+        gets a smaller part of the failure probability, and its interval allows for everything that earlier
+        answers revealed. For example, a first certify at 3,000 rows had a half-width of .012, and the same
+        after 1,000 more rows .026.
 
         Parameters
         ----------

@@ -139,7 +139,7 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
 def _as_asked_before(
     session: Session, asked: Ask, question: Question, number: int | None
 ) -> tuple[Framed, Record | None]:
-    """Return a question in the form in which it is asked, with the record in which it was asked before."""
+    """Return a question in the form to ask it in, and its earlier record, if any."""
     unpublished, in_this_form = replace(asked, publish=False), question
     earlier = None if number is None else session.ledger.record(number)
     if earlier is None:
@@ -199,7 +199,10 @@ def _release_final(session: Session, question: Question, number: int, looked: li
 
 
 def _record_final(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
-    """Return the record of the final answer about what a record answered; ``looked`` is what a look gave."""
+    """Return the record of the final answer, for a question that ``record`` has answered before.
+
+    ``looked`` holds what a look at the holdout gave for it.
+    """
     number, stamp, before = record.seq, session.asker.stamp(), read_answer(record)
     sealed = Sealed(session.ledger, number) if isinstance(before, SealedRecord) else None
     seen = next((each for each in looked if isinstance(each, int)), None)

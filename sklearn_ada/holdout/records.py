@@ -218,7 +218,10 @@ class ReleaseRecord(LedgerRecord):
 
     @classmethod
     def priced(cls, state: State, event: Event, **others: Any) -> Self:
-        """Return the record of what is revealed now; ``others`` are its other fields."""
+        """Return the record of a released event, with its price in this state.
+
+        ``others`` are the other fields of the record.
+        """
         return cls(event=event, price=state.account.price(event), **others)
 
     def apply(self, state: State) -> None:
@@ -307,7 +310,7 @@ class ValueRecord(MechanismRecord):
     half_width_if_published: float | None = field(default=None, metadata=on_disk("published"))
 
     def columns(self) -> dict[str, Any]:
-        """Return what came of it."""
+        """Return the answer, its interval and its verdict, for a table of records."""
         outcome, (low, high) = self.outcome, self.outcome.interval
         return {
             "answer": finite_or_none(outcome.value), "low": finite_or_none(low), "high": finite_or_none(high),
@@ -499,7 +502,7 @@ class RefusalRecord(LedgerRecord):
     model: str | None = None
 
     def columns(self) -> dict[str, Any]:
-        """Return what came of it."""
+        """Return that the question was refused, for a table of records."""
         return {"verdict": "refused"}
 
     def apply(self, state: State) -> None:
@@ -627,7 +630,7 @@ class ConfirmationRecord(ReleaseRecord):
             state.count_version(same)
 
     def columns(self) -> dict[str, Any]:
-        """Return what came of it."""
+        """Return whether the answers are the same, for a table of records."""
         same, compared = self.same_as, ", ".join(map(str, self.compared_with))
         return {
             "verdict": OUTCOMES[same is None],
@@ -687,7 +690,7 @@ class LabelsRecord(ReleaseRecord):
         return cls.priced(state, CodedRelease((LABELS_DIFFER,)), **stamp)
 
     def columns(self) -> dict[str, Any]:
-        """Return why."""
+        """Return the reason, for a table of records."""
         return {"reason": "labels that were passed are not those of the rows"}
 
     def apply(self, state: State) -> None:

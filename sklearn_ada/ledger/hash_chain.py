@@ -179,12 +179,12 @@ class Head:
 
 
 def parse_head(text: str) -> Head:
-    """Return the head that a text gives.
+    """Read a ledger's head from its text, ``COUNT-GENESIS-HASH``.
 
     Raises
     ------
     ValueError
-        If it is none.
+        If the text has another form.
 
     Examples
     --------
@@ -387,7 +387,7 @@ def compare_genesis(stored: Body, expected: Body, name: str, instead: str | None
 
 
 def _maker(genesis: dict[str, Any]) -> str:
-    """Return what began a ledger that goes with the data, and how it is used again."""
+    """Say what began the temporary ledger of some data, and how to use it again."""
     split = genesis.get("split")
     if not isinstance(split, dict) or "holdout" not in split:
         return "a Holdout of all of them. Ask that Holdout"

@@ -149,9 +149,9 @@ class Place:
         )
 
     def explain(self, error: Exception) -> None:
-        """Raise a ledger error that says what to do, if this is one of the database.
+        """Raise a ledger error that says what to do, if the database raised this error.
 
-        It holds no password.
+        The new error holds no password.
         """
         if isinstance(error, (DBAPIError, ImportError, OSError)):
             if isinstance(error, ImportError):

@@ -611,7 +611,7 @@ def _open_at_once(path: str, mode: str) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def _locked_file(path: str) -> Iterator[sqlite3.Connection]:
-    """Open a ledger file for a moment, to read and write, while nobody writes to it."""
+    """Open a ledger file to read and write, while others are kept from writing."""
     held = LockFile(path)
     try:
         held.acquire(exclusive=False, patience=_BUSY_SECONDS)

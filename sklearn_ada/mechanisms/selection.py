@@ -126,11 +126,11 @@ def report_noisy_max(
 def permute_and_flip(
     scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: Generator
 ) -> Release[int]:
-    """Choose a candidate by permute-and-flip: epsilon-DP, never a worse expected score.
+    """Choose a candidate by permute-and-flip: epsilon-DP.
 
     Goes through the candidates in random order and stops at each with probability
-    ``exp(epsilon (score - best) / (2 sensitivity))``. It is not epsilon-bounded-range: composed many
-    times it is dearer than `exponential_mechanism` at the same epsilon.
+    ``exp(epsilon (score - best) / (2 sensitivity))``. At the same epsilon, the expected score is at least
+    that of `exponential_mechanism`. But it is not epsilon-bounded-range: a composition of many costs more.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class SparseVector(StatefulMechanism, count="hits", limit="max_hits"):
     sensitivity : float, default=1.0
         How much any one of the numbers can change when one row is replaced, positive.
     max_hits : int, default=1
-        How many "above" there may be. 1 is AboveThreshold (lecture 23, Algorithm 2).
+        How many "above" there may be. 1 is AboveThreshold (Dwork and Roth 2014, Algorithm 1).
     redraw : bool, default=False
         False: one threshold noise for all hits, the noise of the questions scaled by ``max_hits``; all
         of it together is epsilon-DP (Lyu, Su, Li 2017, Algorithm 1). True: AboveThreshold again after
@@ -119,7 +119,9 @@ class SparseVector(StatefulMechanism, count="hits", limit="max_hits"):
 
 
 def above_threshold(epsilon: float, sensitivity: float = 1.0) -> SparseVector:
-    """Return AboveThreshold: a sparse vector that stops at its first "above" (lecture 23, Algorithm 2).
+    """Return AboveThreshold: a sparse vector that stops at its first "above".
+
+    Source: Dwork and Roth 2014, Algorithm 1.
 
     Parameters
     ----------
@@ -387,8 +389,9 @@ def gaussian_correction(
 ) -> float | None:
     """Return None if the guess agrees with the value, else a noisy value.
 
-    This is how the published figure was made: normal noise of one standard deviation in the comparison and in
-    a corrected value, and none in the threshold. It is a kernel: nothing is checked, rounded or recorded.
+    Normal noise of this deviation is added in the comparison and to a corrected value, as in the simulation
+    behind Figures 1 and 2 of Dwork et al., Science 2015. The threshold has no noise of its own. The arguments
+    are not checked, and the answer is not rounded.
 
     Parameters
     ----------

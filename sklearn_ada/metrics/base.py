@@ -371,8 +371,9 @@ class AllRows(Measure):
     ) -> RowsInterval:
         """Return the interval with these ends, clipped to the range.
 
-        The ends at one value foresee those at others: a half-width grows as the root of the logarithm of the
-        level.
+        ``at_value`` is the interval that is foreseen if the metric is ``value``. The interval foreseen at
+        another value has the same distances to its ends; at another level they grow with the root of its
+        logarithm.
         """
         (low, high), ln_planned = self.limits, foreseen.ln_delta
         below, above = (

@@ -1,4 +1,6 @@
-"""Metrics that are the mean of one bounded score per row, or minus the root of one.
+"""Certify metrics that are the mean of one bounded score per row.
+
+The negative root of such a mean is certified like it.
 
 A mean is certified by the binomial tail where every score is 0 or 1, by Chernoff's bound otherwise, and by
 bets on all rows where the guess has the deviation of one score. To add one is to write the function of its
@@ -67,9 +69,9 @@ _MARGIN, _SQUARED_MARGIN = 1.25, 1.5  # of a suggested range beyond the farthest
 
 
 class SumOfTerms(Measure):
-    """A measure that is a sum of one term for each row, times the row's share.
+    """A measure that sums, over the rows, a row's share times its term.
 
-    Labels and weights decide the shares.
+    Labels and weights decide the shares, labels and predictions the terms.
     """
 
     @abstractmethod

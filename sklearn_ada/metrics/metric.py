@@ -249,7 +249,7 @@ class Metric:
     def is_scorer_with_interval(self) -> bool:
         """Whether the value of this scorer string has an interval, given a range.
 
-        It may be that the stable median was chosen all the same.
+        It has one whether or not the stable median was chosen in its place.
         """
         return self.string is not None and self.measure.value_is_enough
 

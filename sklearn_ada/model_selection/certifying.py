@@ -171,7 +171,10 @@ class Run:
 
     @cached_property
     def key(self) -> str:
-        """A digest of the search and the rows: run again, its questions are the same round."""
+        """Name the round of questions by a digest of the search and the rows.
+
+        So the same search of the same rows, run again, continues its round and finds its answers.
+        """
         given = self.given
         try:
             asked = given.ask, given.reveal, given.validation, str(given.mechanism), self.metric.describe()
@@ -343,7 +346,10 @@ def _ask_about_winners(run: Run) -> Winner:
 
 
 def _open_round_of(run: Run, count: int, selecting: bool, record: bool = True) -> str | None:
-    """Open the round of so many models, or of the one of them that the holdout will choose."""
+    """Open a round of questions about ``count`` models.
+
+    If ``selecting``, the holdout will choose one of them, and the round is of that one.
+    """
     size, among = (1, count) if selecting else (count, 1)
     about: dict[str, Any] = {"purpose": "certify", "scoring": run.metric, "key": run.key}
     return open_round(run.session, size, alternatives=among, record=record, **about)
@@ -385,7 +391,7 @@ def _certify_each(
     of_folds: Ranking | None,
     round_name: str | None,
 ) -> tuple[dict[int, Metric], dict[int, Answer]]:
-    """Return the metric of each model, as it was tuned, and its answer, by numbers of candidates."""
+    """Return the tuned metric and the answer of each model, by its candidate's number."""
     tuned: dict[int, Metric] = {}
     answers: dict[int, Answer] = {}
     pairs = list(zip(chosen, models, strict=True))
@@ -494,15 +500,15 @@ def _guess_from_folds(run: Run, ranking: Ranking, index: int) -> Guess | None:
 
 
 def _tuned_by_validation(validated: Validated, metric: Metric, y: Any) -> tuple[Metric, Guess | None]:
-    """Return a metric tuned by a part of the rows, and a guess from it.
+    """Return a metric tuned on validation rows, and a guess from the same rows.
 
-    Its range, if it lacks one, or what an interval of all rows needs. Where the rows are too few to leave
-    some of them out, a model that knows nothing of X tunes it: that y has this scale.
+    Tuning gives the metric its range, if it lacks one, or the scale that an interval of all rows needs. If
+    there are too few rows for validation, the scale is that of y for a dummy model, which ignores X.
 
     Raises
     ------
     ValueError
-        If that cannot be either.
+        If the dummy model cannot tune it either.
     """
     try:
         return _tuned_by(metric, *validated())

@@ -82,7 +82,7 @@ def _to_best(method: str, summary: str, *, has_ids: bool = True) -> Any:
 
 
 def _of_best(attribute: str, summary: str) -> property:
-    """Return an attribute that is that of ``best_estimator_``."""
+    """Return a property that reads this attribute of ``best_estimator_``."""
     return property(lambda self: getattr(_best_of(self, attribute), attribute), doc=summary)
 
 

@@ -230,7 +230,7 @@ def split_by_ids(
 def _split(
     X: Any, y: Any, holdout: Any, n: int, digest: str, random_state: int | None, groups: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
-    """Return the rows of training and of the holdout, and in words how they were divided."""
+    """Return the training rows, the holdout's rows, and how they were divided, in words."""
     if is_share(holdout):
         share = check_real(holdout, "holdout", OWNER, low=0.0, high=1.0)
         seed = int(hashlib.sha256(f"{digest} {random_state}".encode()).hexdigest()[:8], 16)

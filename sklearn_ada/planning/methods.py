@@ -1,4 +1,4 @@
-"""The methods that a plan compares, each a half-width that depends on rows and questions.
+"""Compare methods in a plan: each gives a half-width for a number of rows and of questions.
 
 A method is one function, which `_method` registers with its description. Solving for the fewest rows, or the
 most questions, with which a half-width is as small as wanted is the same search for all. What a plan assumes,
@@ -484,10 +484,11 @@ def _thresholdout(given: Assumptions, n: int, k: int) -> float:
 
 
 def _median(name: str, note: str, *, exact: bool = False) -> Callable[[_Law], _Law]:
-    """Register a median by its level, which depends on the subsamples and the questions.
+    """Register a method that certifies a median.
 
-    Of an even number of subsamples the exact median leaves one out: their lower median has fewer on one of
-    its sides.
+    The decorated function returns the level of the quantiles at which its interval ends, for numbers of
+    subsamples and of questions. With ``exact``, an even number of subsamples is made odd by leaving one out,
+    as the lower median of an even number has fewer values below it than above.
     """
 
     def register(quantile_level: _Law) -> _Law:

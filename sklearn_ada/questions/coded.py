@@ -234,7 +234,10 @@ class CodedQuestion(Question):
         return _VARIANCES.index(max(unbiased, _LEAST_VARIANCE))
 
     def _size_of(self, offset: int) -> float:
-        """Return the least denominator of a bucket, numbered from the bucket of the expected one."""
+        """Return the smallest denominator in a bucket.
+
+        ``offset`` counts buckets from that of the expected denominator.
+        """
         bucket = self._sizes.index(max(self.size, 1.0)) + offset
         return max(1.0, math.floor(self._sizes.low(bucket)))
 
@@ -293,7 +296,13 @@ class RefinedQuestion(Question):
 
     @classmethod
     def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
-        """Return the question that these settings make of one without noise; ValueError if they cannot."""
+        """Return the same question, answered by the mechanism that these settings describe.
+
+        Raises
+        ------
+        ValueError
+            If the settings do not fit the question.
+        """
         raise NotImplementedError  # of a mechanism that no settings ask for
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:

@@ -95,7 +95,7 @@ class SealedQuestion(RefinedQuestion):
     def half_width_bound(
         self, allowance: Allowance, transcript: Transcript | None = None
     ) -> tuple[float, float]:
-        """Return the half-width of the agreeing answer, and the width of the range."""
+        """Return the half-width if the answer agrees with the guess, and the range's width."""
         low, high = self._interval(0, allowance, transcript)
         return (high - low) / 2.0, 1.0
 

@@ -56,16 +56,17 @@ _UNMIXED = (
 
 @dataclass(frozen=True)
 class PrivateRelease:
-    """What a question can cost of the privacy budget at most, whatever the answer.
+    """The most that one question can cost of the privacy budget, whatever its answer.
 
     Parameters
     ----------
     event : Event
-        The one with the largest privacy loss among those that can come of the question.
+        Of all events that an answer to the question can release, the one with the largest privacy loss.
     unit : Unit
         What is replaced between neighbouring data sets.
     family : str
-        Name of the questions with which it has a gap in common (see `family_level`).
+        Name of a family of questions. All of them share one failure probability for the gap between the
+        holdout and the population (see `family_level`).
     """
 
     event: Event

@@ -1,8 +1,8 @@
-"""Recognise the rows of a holdout by keyed hashes of ids and labels, and their changes.
+"""Recognise a holdout's rows, and what changed in them, by keyed hashes.
 
-Eight bytes an id, and four for an id with its label: two ids of a million rows agree with a probability of
-3e-8, and a changed label is missed with one of 2e-10. Without the ledger's secret nobody can test them for a
-row.
+A row has eight bytes for its id, and four for its id with its label. Two of a million rows have the same hash
+of the id with a probability of 3e-8, and a changed label is missed with one of 2e-10. Only who has the
+ledger's secret can test whether a hash is that of a given row.
 """
 
 from __future__ import annotations

@@ -164,7 +164,10 @@ def _key(given: Any, name: str, owner: str, expected: str, *, is_public: bool) -
 
 
 def _pem(given: Any, name: str, owner: str, expected: str) -> tuple[bytes, str]:
-    """Return the content of a PEM file, or of one at a path, and what to call it."""
+    """Return the content of a PEM file, and words for it in error messages.
+
+    The content is given, or the path of the file.
+    """
     if isinstance(given, bytes):
         return given, "octets that are none"
     if isinstance(given, str) and "-----BEGIN" in given:

@@ -60,7 +60,7 @@ def test_bets_cover(law, n, runs, delta, how):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("how", "understated"), [("predictable", 2.0), ("drawn", 2.0), ("fixed", 21.0)])
-def test_power_an_understated_level_of_bets_is_seen(how, understated):
+def test_power_bets_miss_more_often_than_an_understated_delta_allows(how, understated):
     """Intervals made for delta .36 and claimed for less.
 
     Predictable bets miss in .31 of the runs, nearly all that is allowed. Fixed bets miss in .043, an eighth
@@ -104,7 +104,7 @@ def test_recalls_and_their_means_cover(recalls, rows, runs, delta):
     print(f"recalls {recalls} of {rows}, delta={delta}: {misses} of {delta * runs:.0f} allowed")
 
 
-def test_power_an_understated_level_of_a_recall_is_seen():
+def test_power_recalls_miss_more_often_than_an_understated_delta_allows():
     drawn = np.random.default_rng(2).binomial(3000, 0.9, RUNS).tolist()
     misses = sum(is_missed(class_mean_interval([hits], [3000], math.log(0.36)), 0.9) for hits in drawn)
     assert misses > 0.9 * 0.36 * RUNS  # nearly all that is allowed

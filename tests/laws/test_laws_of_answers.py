@@ -104,7 +104,9 @@ GAUSSIAN = [
 
 @pytest.mark.parametrize("more", MORE)
 @pytest.mark.parametrize(("route", "purpose", "value", "runs"), GAUSSIAN)
-def test_a_value_with_normal_noise(route, purpose, value, runs, more):
+def test_values_with_normal_noise_follow_their_law_and_with_other_noise_do_not(
+    route, purpose, value, runs, more
+):
     assert accepts(*gaussian_outcomes(route, purpose, value, runs * more))
     for factor in FACTORS:
         with normal_times(factor):
@@ -207,14 +209,14 @@ NOISE_OF_A_RUN = {"threshold": (2.0 * SCALE, 2.0, 2400, 1000), "comparison": (4.
 
 @pytest.mark.parametrize("more", MORE)
 @pytest.mark.parametrize("noise", [pytest.param("threshold", marks=pytest.mark.thorough), "comparison"])
-def test_the_runs_of_laplace_thresholdout(noise, more):
+def test_runs_of_laplace_thresholdout_follow_their_law(noise, more):
     _, off_by, runs, _ = NOISE_OF_A_RUN[noise]
     assert accepts(run_lengths(off_by, runs * more), run_law(off_by))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("noise", NOISE_OF_A_RUN)
-def test_other_noise_shows_in_the_runs_of_laplace_thresholdout(noise):
+def test_runs_of_laplace_thresholdout_with_other_noise_do_not_follow_the_law(noise):
     scale, off_by, *runs = NOISE_OF_A_RUN[noise]
     for factor, enough in zip(FACTORS, runs, strict=True):
         with laplace_times(factor, lambda number, drawn: math.isclose(drawn, scale)):

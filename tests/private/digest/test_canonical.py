@@ -101,7 +101,7 @@ def change_a_threshold_of_one_tree(models):
 @pytest.mark.parametrize(
     "change", [change_a_coefficient, change_a_hyperparameter, change_a_threshold_of_one_tree]
 )
-def test_a_small_change_makes_another_model(change, models):
+def test_a_small_change_of_a_model_changes_its_digest(change, models):
     before, after = map(canonical_digest, change(models))
     assert before != after
 

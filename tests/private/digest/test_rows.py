@@ -99,7 +99,7 @@ def test_labels_have_the_digest_of_their_values(made):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (7, 1), (1, 7), (5, 8), (3, 0), (0, 3)])
-def test_sparse_is_as_dense_for_any_shape(shape, monkeypatch):
+def test_sparse_and_dense_rows_have_one_digest_for_any_shape(shape, monkeypatch):
     X = np.arange(np.prod(shape)).reshape(shape) % 3
     for cells in (1, 8, 16, 17):
         monkeypatch.setattr(content, "_BLOCK_CELLS", cells)
@@ -181,7 +181,7 @@ def test_text_is_no_number_and_a_date_no_text():
     assert len(set(digests)) == len(digests)
 
 
-def test_numpy_scalars_are_the_values_that_they_hold():
+def test_numpy_scalars_in_objects_have_the_digest_of_plain_values():
     held = np.array([[np.float32(0.5), np.str_("a")], [np.int8(2), "b"], ["c", np.bool_(True)]], dtype=object)
     plain = np.array([[0.5, "a"], [2, "b"], ["c", 1]], dtype=object)
     assert content_digest(held, [0, 1, 0]) == content_digest(plain, [0, 1, 0])

@@ -71,7 +71,7 @@ def test_randomized_response_attains_the_pure_price(epsilon):
     st.floats(0.01, 4.0),
     st.lists(st.tuples(st.floats(0.01, 1.0), st.floats(-1.0, 1.0)), min_size=2, max_size=5),
 )
-def test_no_pure_mechanism_costs_more(epsilon, outputs):
+def test_no_pure_dp_mechanism_costs_more_rho_than_the_conversion_says(epsilon, outputs):
     weights, shifts = (np.array(column) for column in zip(*outputs, strict=True))
     q = weights / weights.sum()
     p = q * np.exp(shifts)

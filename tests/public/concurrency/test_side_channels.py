@@ -125,7 +125,7 @@ def test_an_exception_in_a_thread_of_the_models_own_is_printed_by_python(holdout
     assert len(printed) == 1
 
 
-def test_a_repeated_question_is_looked_at_once_more_and_a_refused_one_not_at_all(holdout, data):
+def test_a_repeated_question_looks_at_the_holdout_once_and_a_refused_one_never(holdout, data):
     looks = []
     certify(holdout, data, looks.append)
     assert looks

@@ -58,7 +58,7 @@ def test_one_event_covers_all_hits():
 
 
 @pytest.mark.parametrize("guess", [0.6, 0.99])
-def test_a_guess_may_be_wrong_on_either_side(guess):
+def test_a_guess_differs_if_it_is_too_low_or_too_high(guess):
     rng = np.random.default_rng(0)
     assert Thresholdout(0.1, 0.001, 1, 1e-4).ask(guess, 0.8, rng).answer.verdict == "differs"
     options = {"threshold": 0.1, "scale": 0.001, "sensitivity": 1e-4}

@@ -97,7 +97,7 @@ def test_a_cross_validation_around_it_splits_rows_and_columns():
     assert scores["test_score"].min() > 0.5
 
 
-def test_a_given_holdout_has_its_pairs_with_the_training_rows(wrap, tmp_path):
+def test_a_given_holdout_of_a_kernel_has_the_columns_of_the_training_rows(wrap, tmp_path):
     train = KERNEL[~LAST][:, ~LAST], Y[~LAST]
     holdout = Holdout(KERNEL[LAST][:, ~LAST], Y[LAST], ledger=tmp_path / "ledger.db")
     assert wrap(svc(), holdout=holdout).fit(*train).best_answer_.answered

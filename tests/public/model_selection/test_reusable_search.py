@@ -101,7 +101,7 @@ TWO = {
 
 
 @pytest.mark.parametrize(("search", "candidates"), TWO.values(), ids=TWO)
-def test_what_is_another_candidate(search, candidates, searched):
+def test_rules_in_another_order_are_another_candidate_and_parameters_are_not(search, candidates, searched):
     search = searched(search, ask=candidates)
     assert len(search.cv_results_["params"]) == candidates
     assert len(search.answers_) == 2

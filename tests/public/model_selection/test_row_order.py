@@ -74,7 +74,7 @@ def kept(path, cv=None, data=None, passed=None, **params):
 
 
 @pytest.mark.parametrize("cv", [None, 4, KFold(5), StratifiedKFold(5)], ids=repr)
-def test_the_guess_of_ordered_rows_is_within_a_few_standard_errors(cv, tmp_path, monkeypatch, drifting):
+def test_a_guess_from_ordered_rows_is_within_three_standard_errors(cv, tmp_path, monkeypatch, drifting):
     X, y = drifting
     assert errors_off(searched(tmp_path / "shuffled.db", cv).fit(X, y)) < 3.0
     monkeypatch.setattr("sklearn_ada.model_selection.setting_aside.is_shuffled_for", lambda cv: False)

@@ -143,7 +143,7 @@ def test_no_split_by_a_share_ever_trains_on_what_was_held_out_before(table, sear
 
 
 @pytest.mark.parametrize("ledger", [{}, {"ledger": None}], ids=["path", "None"])
-def test_rows_of_a_top_up_by_hand_stay_on_their_side(ledger, table, plain, search):
+def test_rows_that_top_up_added_to_the_holdout_are_never_trained_on(ledger, table, plain, search):
     X, y, ids = plain
     fitted = search(**ledger).fit(table[0][:200], y[:200])
     fitted.holdout_.top_up(X[200:], y[200:], ids=ids[200:])

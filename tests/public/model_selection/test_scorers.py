@@ -191,7 +191,7 @@ ODD = {
 
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_odd_callers_are_refused_and_charge_nothing(odd, any_scorer, rows, uncharged):
+def test_estimators_that_misuse_the_scorer_are_refused_and_charge_nothing(odd, any_scorer, rows, uncharged):
     with uncharged(any_scorer.holdout), pytest.raises(TypeError, match=WAY_OUT):
         ODD[odd](any_scorer).fit(rows[0], rows[1])
 

@@ -161,7 +161,9 @@ def test_metrics_of_probabilities_of_more_classes_are_scikit_learns(name, shape,
     150, 20, digits=st.sampled_from([0, 1, 2, 15]), dtype=FLOATS, weighting=weightings("zeros"),
     method=st.sampled_from(["decision_function", "predict_proba"]),
 )  # fmt: skip
-def test_areas_of_two_classes_are_scikit_learns(name, shape, digits, dtype, weighting, method, rng):
+def test_areas_under_curves_of_two_classes_equal_those_of_scikit_learn(
+    name, shape, digits, dtype, weighting, method, rng
+):
     n = np.prod(shape)
     y = (rng.random(n) < rng.choice([0.05, 0.5])).astype(int)
     score = rng.random(n).round(digits).astype(dtype)
@@ -173,7 +175,9 @@ def test_areas_of_two_classes_are_scikit_learns(name, shape, digits, dtype, weig
 
 @pytest.mark.parametrize("name", sorted(AREAS))
 @many(60, 20, n_classes=st.integers(3, 4), digits=st.sampled_from([1, 15]), weighting=weightings())
-def test_areas_of_more_classes_are_scikit_learns(name, shape, n_classes, digits, weighting, rng):
+def test_areas_under_curves_of_more_classes_equal_those_of_scikit_learn(
+    name, shape, n_classes, digits, weighting, rng
+):
     n, labels = np.prod(shape), TEXT[:n_classes]
     y = rng.choice(labels, n)
     p = rng.dirichlet(np.ones(n_classes), n).round(digits)
@@ -196,7 +200,7 @@ def test_areas_of_more_classes_are_scikit_learns(name, shape, n_classes, digits,
 
 
 @pytest.mark.parametrize("name", sorted(AREAS))
-def test_areas_of_two_classes_by_a_matrix_are_scikit_learns(name):
+def test_areas_under_curves_of_two_columns_equal_those_of_scikit_learn(name):
     rng = np.random.default_rng(0)
     y, p = rng.integers(0, 2, 60), rng.dirichlet([1, 1], 60).round(1)
     given = {"labels": TWO, "sample_weight": rng.exponential(size=60)}

@@ -416,7 +416,7 @@ def test_the_comparison_is_answered_when_the_tolerance_is_met(tmp_path, model, f
     assert verdicts(holdout) == ["the same", "different", "the same"]
 
 
-def test_an_interrupt_of_a_question_that_is_refused_is_not_told(tmp_path, model):
+def test_a_refused_question_does_not_reveal_that_the_model_interrupts(tmp_path, model):
     """It would tell for nothing in which way the model differs."""
     holdout = Holdout(X, Y, tolerance=0.5, ledger=tmp_path / "ledger.db")
     certify(holdout, model)

@@ -470,7 +470,7 @@ def test_top_up_of_other_rows_is_refused_before_anything_is_recorded(begin):
     assert [change for change, *_ in changes_of(small)] == ["begun", "added", "added", "back", "back"]
 
 
-def test_without_ids_rows_that_were_added_are_added_again_as_the_message_says(tmp_path):
+def test_without_ids_a_topped_up_holdout_is_opened_again_by_the_same_top_up(tmp_path):
     begin = partial(opened, tmp_path / "ledger.db", ids=None)
     small = begin()
     with pytest.raises(ValueError, match="'ids' parameter"):

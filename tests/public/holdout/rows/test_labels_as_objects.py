@@ -50,7 +50,7 @@ CLASSES = [case for case in OBJECTS if case not in NUMBERS]
 
 
 @pytest.mark.parametrize("case", OBJECTS)
-def test_they_are_the_classes_of_the_plain_array(case, pair):
+def test_labels_as_objects_have_the_classes_of_the_plain_array(case, pair):
     as_objects, plain = pair(case)
     assert (as_objects.classes is None) == (plain.classes is None) == (case in NUMBERS)
     if case != "text with a null character at its end":

@@ -93,7 +93,7 @@ def test_the_kept_model_is_published_at_what_the_reference_says(sequence, holdou
     assert final.value == count / 500
 
 
-def test_after_nine_searches_whose_guesses_held_the_kept_model_is_as_wide_as_one_alone(holdout):
+def test_after_nine_searches_the_published_interval_is_nearly_that_of_a_holdout_used_once(holdout):
     for number in range(9):
         ask(holdout, 425, 0.8512, name=str(number))
     final = ask(holdout, 425, 0.8512, name="8", publish=True)
