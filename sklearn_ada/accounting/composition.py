@@ -258,9 +258,7 @@ def optimal_composition_delta(composed_epsilon: float, k: int, epsilon: float, d
     if composed_epsilon >= k * epsilon:  # no loss of a randomised response is larger
         return -math.expm1(k * math.log1p(-delta))
     pure = exp_upward(_log_delta_of_randomized_responses(composed_epsilon, k, epsilon))
-    if delta == 0.0 or pure == 1.0:
-        return pure
-    return -math.expm1(k * math.log1p(-delta) + math.log1p(-pure))
+    return pure if delta == 0.0 or pure == 1.0 else -math.expm1(k * math.log1p(-delta) + math.log1p(-pure))
 
 
 _composed_delta = plain(optimal_composition_delta)

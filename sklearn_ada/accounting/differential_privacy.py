@@ -578,8 +578,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     if rho == 0.0:
         return 0.0
     t = _solve_order(lambda t, log_t: (2.0 * t + 1.0) * rho - epsilon - _log1p_inverse(log_t))
-    log_delta = t * ((t + 1.0) * rho - epsilon - _log1p_inverse(math.log(t))) - math.log1p(t)
-    return exp_upward(log_delta)
+    return exp_upward(t * ((t + 1.0) * rho - epsilon - _log1p_inverse(math.log(t))) - math.log1p(t))
 
 
 @checked(rho=">= 0", delta="(0, 1)")

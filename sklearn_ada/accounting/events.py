@@ -572,14 +572,10 @@ def _built(body: dict[str, Any]) -> Event:
 def _plain(value: Any) -> Any:
     if isinstance(value, Event):
         return value.to_dict()
-    if isinstance(value, tuple):
-        return [_plain(v) for v in value]
-    return value
+    return [_plain(v) for v in value] if isinstance(value, tuple) else value
 
 
 def _rich(value: Any) -> Any:
     if isinstance(value, dict):
         return _built(value)
-    if isinstance(value, list):
-        return tuple(_rich(v) for v in value)
-    return value
+    return tuple(_rich(v) for v in value) if isinstance(value, list) else value

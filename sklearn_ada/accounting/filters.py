@@ -454,6 +454,4 @@ def within(total: Fraction | float, budget: float) -> bool:
     >>> within(3 * exactly(0.1), 0.3), within(1 + exactly(1e-20), 1.0)
     (True, False)
     """
-    if not math.isfinite(budget):
-        return budget == math.inf
-    return total <= exactly(budget)
+    return total <= exactly(budget) if math.isfinite(budget) else budget == math.inf

@@ -142,8 +142,7 @@ def _show_plan(plan: HoldoutPlan, arguments: argparse.Namespace) -> None:
 
 def _in_flags(message: str) -> str:
     """Return an error of `plan_holdout` in the words of the command line."""
-    names = {repr(name): flag for name, (flag, *_) in _FLAGS.items()}
-    for text, ours in (names | _WORDS).items():
+    for text, ours in ({repr(name): flag for name, (flag, *_) in _FLAGS.items()} | _WORDS).items():
         message = message.replace(text, ours)
     return message
 
@@ -205,8 +204,7 @@ def _digits(ledger: str) -> tuple[list[_Line], str]:
         lines.append(_line(name, wrapped, X, y, held, revealed=sum(line.nats for line in lines)))
     name, best = max(fitted, key=lambda each: each[1].best_score_)
     answer, (low, high) = best.publish(), best.best_score_interval_
-    published = f"{name}: {answer.value:.3f} in [{low:.3f}, {high:.3f}], for {answer.cost.nats:.3g} nats"
-    return lines, published
+    return lines, f"{name}: {answer.value:.3f} in [{low:.3f}, {high:.3f}], for {answer.cost.nats:.3g} nats"
 
 
 def _random_labels(ledger: str, candidates: int) -> list[_Line]:

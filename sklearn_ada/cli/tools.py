@@ -109,9 +109,7 @@ def _of_csv(path: str, label: str | None, ids: str | None) -> tuple[Column, Colu
 
 def _plain(cells: list[str]) -> Column:
     """Return cells as whole numbers if all are written as such, else as text."""
-    if all(map(_PLAIN.fullmatch, cells)):
-        return np.array(cells, dtype=np.int64)
-    return np.array(cells)
+    return np.array(cells, dtype=np.int64) if all(map(_PLAIN.fullmatch, cells)) else np.array(cells)
 
 
 def _joined(pieces: list[Column]) -> Column:

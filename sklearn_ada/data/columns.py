@@ -301,8 +301,7 @@ def _joined(one: Counted, other: Counted) -> Counted:
     if np.array_equal(one[0], other[0]):
         return one[0], one[1] + other[1]
     values, where = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
-    counts = np.bincount(where.ravel(), weights=np.concatenate([one[1], other[1]]))
-    return values, counts.astype(np.int64)
+    return values, np.bincount(where.ravel(), weights=np.concatenate([one[1], other[1]])).astype(np.int64)
 
 
 def _hashed(sha: Any, blocks: Iterable[Array]) -> Any:

@@ -159,9 +159,7 @@ def take_rows(X: Any, rows: NDArray[np.integer] | Sequence[int] | slice) -> Any:
     """
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if hasattr(X, "shape") or isinstance(rows, slice):
-        return X[rows]
-    return [X[i] for i in rows]
+    return X[rows] if hasattr(X, "shape") or isinstance(rows, slice) else [X[i] for i in rows]
 
 
 def own_copy(X: Any) -> Any:
@@ -275,9 +273,7 @@ class Units:
     def target(self, target: str) -> str:
         """Return what is certified, instead of the target for equal and independent rows."""
         if self.bound is not None:
-            if not self.has_weight:
-                return target
-            return target.replace("population", "population's weighted", 1)
+            return target.replace("population", "population's weighted", 1) if self.has_weight else target
         given = [("weights", self.has_weight), ("group sizes", self.has_groups)]
         marks = " and ".join(name for name, is_given in given if is_given)
         at = "and" if " at the " in target else "at the holdout's"

@@ -331,8 +331,7 @@ def _content_of_container(obj: Any) -> list[Any] | None:
         return [obj.data, np.ma.getmaskarray(obj), fill_value, obj.hardmask, of_user]
     if isinstance(obj, np.ndarray):
         return [np.asarray(obj), _attributes(obj)]
-    library = type(obj).__module__.partition(".")[0]
-    if library == "polars" and hasattr(obj, "columns"):
+    if type(obj).__module__.partition(".")[0] == "polars" and hasattr(obj, "columns"):
         columns = [obj[:, j] for j in range(obj.shape[1])]
         read = [(np.asarray(column), np.asarray(column.is_null())) for column in columns]  # None is no NaN
         return [list(obj.columns), repr(obj.dtypes), read]
@@ -391,9 +390,7 @@ def _scalar(obj: Any) -> bytes | None:
         return b"bytes" + bytes(obj)
     if isinstance(obj, np.generic) and not obj.dtype.hasobject and not obj.dtype.names:
         return b"numpy" + obj.dtype.str.encode() + obj.tobytes()
-    if isinstance(obj, np.dtype):
-        return b"dtype" + repr(obj).encode()
-    return None
+    return b"dtype" + repr(obj).encode() if isinstance(obj, np.dtype) else None
 
 
 def _hash(*parts: bytes) -> bytes:

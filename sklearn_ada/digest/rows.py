@@ -355,8 +355,7 @@ def ln_tail_of_cross_pairs(pairs: int, members_in_holdout: int, cross: int) -> f
     >>> round(math.exp(ln_tail_of_cross_pairs(2, 2, 2)), 4)
     0.6667
     """
-    most = min(members_in_holdout, 2 * pairs - members_in_holdout)
-    c = np.arange(cross, most + 1)
+    c = np.arange(cross, min(members_in_holdout, 2 * pairs - members_in_holdout) + 1)
     c = c[(members_in_holdout - c) % 2 == 0]
     if len(c) == 0:
         return -math.inf

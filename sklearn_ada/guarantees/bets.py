@@ -339,8 +339,7 @@ def lowest_ratio(
         """Return how far the wealth is above what rejects the ratio, in nats."""
         most_lost = float(np.max(ratio * bottoms - tops))
         usable = bets[bets * most_lost <= _ALL]
-        wealth = ln_wealth(numerator, denominator, ratio, usable, counts)
-        return max(wealth + ln_level - _MARGIN, -1e6)
+        return max(ln_wealth(numerator, denominator, ratio, usable, counts) + ln_level - _MARGIN, -1e6)
 
     low, _ = enclosed_root(rejected_by, *bracket, rising=False, halvings=_HALVINGS)
     return low
@@ -406,9 +405,7 @@ def ln_wealth(
     else:
         sums = np.log1p(np.multiply.outer(bets, numerator - ratio * denominator)) @ counts
     top = float(sums.max())
-    if top == -math.inf:
-        return top
-    return top + math.log(math.fsum(_PARTS[: bets.size] * np.exp(sums - top)))
+    return top if top == -math.inf else top + math.log(math.fsum(_PARTS[: bets.size] * np.exp(sums - top)))
 
 
 def ln_products(numerator: Array, denominator: Array | float, ratio: float, bets: Array) -> Array:
@@ -497,8 +494,7 @@ def _rejected(x: Array, gains: Array, bound: float, spared: float, points: Array
     caps = _MOST_LOST / points
     left = np.full(len(points), bound)  # the bound, less the logarithm of the wealth
     for value, gain in zip(x.tolist(), gains.tolist(), strict=True):
-        sizes = np.minimum(np.sqrt(left * gain), caps)
-        left -= np.log1p(sizes * (value - points))
+        left -= np.log1p(np.minimum(np.sqrt(left * gain), caps) * (value - points))
         np.maximum(left, 0.0, out=left)  # nothing is bet from there on
     open_ = left > spared
     return int(np.argmax(open_)) if open_.any() else len(points)

@@ -100,8 +100,7 @@ def choose_half_cell(
         factor * interval_deviation * np.sqrt(2.0 * (LN_2 - delta + nats) / size)
         for factor, delta in ((1.0, ln_delta), (_CERTIFY_FACTOR, ln_delta_certify))
     )
-    cost = half_cells + chance @ half_widths
-    return float(f"{half_cells[int(np.argmin(cost))]:.3g}")
+    return float(f"{half_cells[int(np.argmin(half_cells + chance @ half_widths))]:.3g}")
 
 
 @checked(n_questions="count", standard_error="> 0", deviation=">= 0", ln_beta="< 0", surprise_rate="[0, 1]")

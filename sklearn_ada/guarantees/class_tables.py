@@ -585,14 +585,11 @@ class _Rows:
         ratio = min(max(top / bottom, bracket[0]), bracket[1]) if bottom > 0.0 else bracket[0]
         gains = numerator - ratio * denominator
         means = (laws * gains).sum(axis=1)
-        centres = means - sizes @ means / n
-        centred = numerator - centres[:, None]
-        within = (laws * np.square(gains - means[:, None])).sum(axis=1)
-        variance = float(sizes @ within) / n
+        centred = numerator - (means - sizes @ means / n)[:, None]
+        variance = float(sizes @ (laws * np.square(gains - means[:, None])).sum(axis=1)) / n
         # Ratios between which the test has to decide are about so far from the one foreseen.
         reach = math.sqrt(-2.0 * variance * ln_level / n) * n / bottom if bottom > 0.0 else 0.0
-        largest = min(ratio + reach, bracket[1])
-        most_lost = max(float(np.max(largest * denominator - centred)), 1e-9)
+        most_lost = max(float(np.max(min(ratio + reach, bracket[1]) * denominator - centred)), 1e-9)
         size = float(self.expected.sum())
         variance = (size * variance + most_lost**2) / (size + 1.0)  # as if one more row were at its worst
         bets = bet_sizes(round(n), ln_level, variance, most_lost)

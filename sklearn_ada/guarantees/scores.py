@@ -417,8 +417,7 @@ def d2_pinball_interval(
     slack = _quantile_slack(y, expected.constant, quantile, ln_level + _LN_TWENTIETH, (bottom, top))
     steepest = max(quantile, 1.0 - quantile)
     most = steepest * most_error, steepest * max(top - expected.constant, expected.constant - bottom)
-    losses = _both_losses(y, error, expected.constant, quantile)
-    return _explained(*losses, slack, most, ln_level, expected)
+    return _explained(*_both_losses(y, error, expected.constant, quantile), slack, most, ln_level, expected)
 
 
 class ExpectedLosses(NamedTuple):
@@ -498,8 +497,7 @@ def _ends(
 
 def _band(counts: NDArray[np.int64], size: int, ln_each: float) -> tuple[Array, Array]:
     """Return lower and upper bounds of shares that rise, at this level each."""
-    ends = [_tail_ends(int(k), int(k), size, ln_each, identical_rows=True) for k in counts]
-    low, high = np.array(ends).T
+    low, high = np.array([_tail_ends(int(k), int(k), size, ln_each, identical_rows=True) for k in counts]).T
     return np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
 
 
@@ -606,8 +604,7 @@ def _explained(
     bets = bet_sizes(n, ln_level, variance(1.0, ratio), ratio * most_baseline)
     unexplained = lowest_ratio(loss, baseline, ln_level, bets, corners, bracket=(0.0, _FURTHEST * ratio))
     # However rare the largest loss is in these rows, its mean may be so large: bets on less are too small.
-    shown = _SHOWN * -ln_level * most_loss / n
-    inverse = mean_baseline / max(mean_loss, shown)
+    inverse = mean_baseline / max(mean_loss, _SHOWN * -ln_level * most_loss / n)
     # Of some standard errors of the best constant. Not the slack itself: these rows decide it, and may not
     # decide the bets, too.
     foreseen = 2.0 * expected.baseline * -(ln_level + _LN_TWENTIETH) / n

@@ -315,8 +315,7 @@ def transcript_ratio_interval(
     >>> round(low, 4), round(high, 4)
     (0.7313, 0.9411)
     """
-    side = transcript_ln_side(ln_beta, nats)
-    return chernoff_kl(low_share, high_share, size, min(side + LN_2, 0.0))
+    return chernoff_kl(low_share, high_share, size, min(transcript_ln_side(ln_beta, nats) + LN_2, 0.0))
 
 
 @checked(count="integer >= 0", n="count")

@@ -150,8 +150,7 @@ class PrivateMultiplicativeWeights(StatefulMechanism, count="updates", limit="ma
         scale = 1.0 / (self.n_records * self.epsilon)
         noisy = on_lattice(with_laplace(value, scale, rng), scale)
         self.log_weights = self._current() + math.copysign(2.0 * self.alpha, noisy - modelled) * array
-        answer = float(min(max(noisy, 0.0), 1.0))
-        return Release(answer, composed(compared.event, LaplaceEvent(self.epsilon)))
+        return Release(float(min(max(noisy, 0.0), 1.0)), composed(compared.event, LaplaceEvent(self.epsilon)))
 
     def _current(self) -> NDArray[np.float64]:
         return np.zeros(self.universe_size) if self.log_weights is None else self.log_weights

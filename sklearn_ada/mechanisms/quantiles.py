@@ -208,8 +208,7 @@ def grid_quantile(indices: ArrayLike, level: float) -> int:
     """
     array = np.sort(check_indices(indices, 2**62, "grid_quantile"))
     # The product may exceed an integer by a rounding error: 0.1 * 30 has to count as 3.
-    rank = math.ceil(round(level * array.size, 9))
-    return int(array[max(rank, 1) - 1])
+    return int(array[max(math.ceil(round(level * array.size, 9)), 1) - 1])
 
 
 @checked(rounding=is_rounding)
@@ -242,8 +241,7 @@ def exact_quantile(values: ArrayLike, rounding: Rounding, *, level: float = 0.5)
     0.5
     """
     if np.ndim(values) != 1 or np.size(values) == 0:
-        expected = "a non-empty one-dimensional array"
-        raise bad_parameter("values", "exact_quantile", expected, describe(values))
+        raise bad_parameter("values", "exact_quantile", "a non-empty one-dimensional array", describe(values))
     index = grid_quantile(rounding.grid.index(values), level)
     return Release(rounding.grid.value(index), CodedRelease((rounding.symbol(index, "grid"),)))
 
@@ -417,8 +415,7 @@ def private_quantile(
     """
     grid = rounding.grid
     index = exponential_quantile(grid.index(values), grid.size, epsilon, rng, low=low, high=high)
-    event = ExponentialMechanismEvent(epsilon, (rounding.symbol(index, "grid"),))
-    return Release(grid.value(index), event)
+    return Release(grid.value(index), ExponentialMechanismEvent(epsilon, (rounding.symbol(index, "grid"),)))
 
 
 def noisy_search(

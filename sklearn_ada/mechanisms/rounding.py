@@ -196,8 +196,7 @@ class CountCells:
         width : float, default=WINNER_WIDTH
             c, half a cell in standard errors, positive.
         """
-        tau = guess_error(n, guess, guess_rows)
-        counts = max(1, min(round(2.0 * width * tau), 2 * n + 1))
+        counts = max(1, min(round(2.0 * width * guess_error(n, guess, guess_rows)), 2 * n + 1))
         return cls(n, round(n * guess - (counts - 1) / 2), counts)
 
     def index(self, count: int) -> int:
@@ -451,8 +450,7 @@ class ExplicitGrid(Grid):
         inside = np.clip(values, points[0], points[-1])
         upper = np.minimum(np.searchsorted(points, inside), self.size - 1)
         lower = np.maximum(upper - 1, 0)
-        below = inside - points[lower] <= points[upper] - inside
-        return np.where(below, lower, upper).astype(np.int64)
+        return np.where(inside - points[lower] <= points[upper] - inside, lower, upper).astype(np.int64)
 
 
 def _check_resolution(step: float, magnitude: float, size: int, owner: str) -> None:

@@ -272,8 +272,7 @@ class Thresholdout(StatefulMechanism, count="hits", limit="max_hits"):
             If ``guess`` or ``value`` is not finite. Either way nothing has been drawn.
         """
         self._refuse_if_exhausted()
-        opening = self.hits == 0 and self.threshold_noise is None
-        event = self._event() if opening else None
+        event = self._event() if self.hits == 0 and self.threshold_noise is None else None
         if self.threshold_noise is None:
             self.threshold_noise = laplace_threshold(0.0, self.scale, rng)
         corrected = laplace_correction(guess, value, self.threshold + self.threshold_noise, self.scale, rng)

@@ -409,8 +409,7 @@ def register(*names: str, of: Callable[..., Measure] | None = None, **options: A
     """
 
     def registered(made: Made) -> Made:
-        measure = made(**options) if of is None else of(made, **options)
-        SCORERS.update(dict.fromkeys(names, measure))
+        SCORERS.update(dict.fromkeys(names, made(**options) if of is None else of(made, **options)))
         return made
 
     return registered

@@ -313,9 +313,7 @@ class Blocks:
 
     def total(self, values: Array) -> Array:
         """Return the weighted sum of each block."""
-        if self.weight is None:
-            return values.sum(axis=1)
-        return np.multiply(values, self.weight).sum(axis=1)
+        return values.sum(axis=1) if self.weight is None else np.multiply(values, self.weight).sum(axis=1)
 
     def total_square(self, values: Array) -> Array:
         """Return the weighted sum of squares of each block; overwrites the values."""
@@ -325,9 +323,7 @@ class Blocks:
 
     def mean(self, values: Array) -> Array:
         """Return the weighted mean of each block."""
-        if self.weight is None:
-            return values.mean(axis=1)
-        return self.total(values) / self.size
+        return values.mean(axis=1) if self.weight is None else self.total(values) / self.size
 
     def deviations(self, values: Array) -> Array:
         """Return the values less their mean in each block, in the place of `error`."""
@@ -338,8 +334,7 @@ def _labels(kernel: _Kernel, y: Array, outputs: Array, labels: Array | None) -> 
     """Return the sorted labels of a classifier, joined by those that occur where others may."""
     occurring = [y] if labels is None or kernel.takes == "classes" else []
     if labels is not None and (family(y) == "text") != (family(labels) == "text"):
-        expected = f"labels like the others ({labels.dtype})"
-        raise bad_parameter("y_true", "block_scores", expected, y.dtype)
+        raise bad_parameter("y_true", "block_scores", f"labels like the others ({labels.dtype})", y.dtype)
     if kernel.takes in ("classes", "binary"):
         occurring.append(outputs)
     for values in occurring:
@@ -570,8 +565,7 @@ def roc_auc_ovo(blocks: Blocks, weighted: bool) -> Array:
                 continue
             is_pair = (support[:, a] > 0) & (support[:, b] > 0)
             of_pair = is_pair * (support[:, a] + support[:, b] if weighted else 1)
-            area = curve.area(above_a, curve.above(ranked == b))
-            total += np.where(is_pair, area, 0.0) * of_pair
+            total += np.where(is_pair, curve.area(above_a, curve.above(ranked == b)), 0.0) * of_pair
             of_all_pairs += of_pair
     return total / of_all_pairs
 
@@ -693,8 +687,7 @@ def median_absolute(blocks: Blocks) -> Array:
     upper = (below <= entry(below, lower)).sum(axis=1, keepdims=True)  # the next row of positive weight
     upper = np.where(upper > last, lower, upper)
     is_split = entry(below, lower) - half <= np.finfo(errors.dtype).eps
-    middle = np.where(is_split, (entry(errors, lower) + entry(errors, upper)) / 2, entry(errors, lower))
-    return middle[:, 0]
+    return np.where(is_split, (entry(errors, lower) + entry(errors, upper)) / 2, entry(errors, lower))[:, 0]
 
 
 @_register("r2", "numbers", cell_bytes=24)

@@ -384,8 +384,7 @@ def d2_brier(y: Array, outputs: Array, classes: Array | None) -> Array:
     if of_class.ndim == 1 or of_class.shape[1] == 2:
         positive = of_class if of_class.ndim == 1 else of_class[:, 1]
         of_class = np.column_stack((1.0 - positive, positive))  # all that scikit-learn's scorer reads
-    errors = (of_class - (y[:, None] == classes)) ** 2
-    return np.asarray(1.0 - errors.sum(axis=1) / (1.0 - shares @ shares))
+    return np.asarray(1.0 - ((of_class - (y[:, None] == classes)) ** 2).sum(axis=1) / (1.0 - shares @ shares))
 
 
 def _class_shares(y: Array, classes: Array | None) -> Array:

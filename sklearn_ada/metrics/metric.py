@@ -144,8 +144,7 @@ class Metric:
         if isinstance(scoring, str):
             measure = _measure_of_string(scoring, kind)
             if None not in (measure.bounds, bounds) and bounds != measure.bounds:
-                expected = f"left out, as {scoring} has {measure.bounds}"
-                raise bad_parameter("range", "Metric", expected, range)
+                raise bad_parameter("range", "Metric", f"left out, as {scoring} has {measure.bounds}", range)
             self.name = scoring
             self.string: str | None = scoring
             self._scorer: Callable[..., Any] | None = get_scorer(scoring)
@@ -335,8 +334,7 @@ class Metric:
         (-2.5, 0.0)
         """
         made = self.of_all_rows() if self.has_interval_of_all_rows else copy(self)
-        outputs = self.outputs(estimator, X, y)
-        made.measure = made.measure.tuned(y, outputs, self._classes(estimator))
+        made.measure = made.measure.tuned(y, self.outputs(estimator, X, y), self._classes(estimator))
         if self.lacks_range:
             _check_range(made.range)
         made.most_beyond = most_beyond(len(y))
@@ -557,8 +555,7 @@ class Metric:
             The row numbers of each subsample. Where the metric allows it, the model predicts all rows once.
         sample_weight : ndarray of shape (n,) or None
         """
-        outputs = self.block_outputs(estimator, X, y)
-        return self.blocks_of(outputs, estimator, X, y, rows, sample_weight)
+        return self.blocks_of(self.block_outputs(estimator, X, y), estimator, X, y, rows, sample_weight)
 
     def block_outputs(self, estimator: Any, X: Any, y: Array) -> Array | StoredOutputs | None:
         """Return predictions for all rows, from which `blocks_of` scores every subsample.
@@ -576,9 +573,7 @@ class Metric:
             return self._outputs(estimator, X, y, self.response.unreduced() if brier else self.response)
         if self._scorer is None:
             return self.outputs(estimator, X, y)
-        if reads_outputs_only(self._scorer):
-            return self._stored(estimator, X, y)
-        return None
+        return self._stored(estimator, X, y) if reads_outputs_only(self._scorer) else None
 
     def blocks_of(
         self,
@@ -605,8 +600,7 @@ class Metric:
         if outputs is None:
 
             def score_alone(block: NDArray[np.integer]) -> float:
-                of_block = weighing(sample_weight, block)
-                return self.score(estimator, take_rows(X, block), y[block], **of_block)
+                return self.score(estimator, take_rows(X, block), y[block], **weighing(sample_weight, block))
 
             return np.array([score_alone(block) for block in rows])
         labels, weights = self._classes(estimator), weighing(sample_weight)
@@ -746,8 +740,7 @@ def measure_of_record(described: dict[str, Any], theorem: str) -> Measure:
     """
     measure = SCORERS.get(described["name"].partition(" of ")[0], MedianOnly())
     if measure.kind != described["kind"] or (measure.counts and measure.theorem not in theorem):
-        is_mean = described["kind"] == Mean.kind
-        measure = Mean(UserScores(no_scores)) if is_mean else MedianOnly()
+        measure = Mean(UserScores(no_scores)) if described["kind"] == Mean.kind else MedianOnly()
     return replace(measure, bounds=described["range"] and tuple(described["range"]))
 
 

@@ -139,8 +139,7 @@ class _Toy(ClassifierMixin, BaseEstimator):
         return labels
 
     def predict_proba(self, X: NDArray[np.int64]) -> NDArray[np.float64]:
-        likely = self.predict(X)[:, None] == self.classes_
-        return np.where(likely, 0.8, 0.2 / (len(self.classes_) - 1))
+        return np.where(self.predict(X)[:, None] == self.classes_, 0.8, 0.2 / (len(self.classes_) - 1))
 
     def predict_log_proba(self, X: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.log(self.predict_proba(X))

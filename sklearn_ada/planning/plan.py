@@ -245,8 +245,7 @@ class HoldoutPlan(PlanRows):
 
     def __repr__(self) -> str:
         table = aligned(_HEAD, [_cells(row) for row in self.rows], right=_NUMBERS)
-        words = textwrap.fill(self.recommendation, 100)
-        return f"{self._title()}\n\n{table}\n\n{words}"
+        return f"{self._title()}\n\n{table}\n\n{textwrap.fill(self.recommendation, 100)}"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in (*_HEAD, "note"))
@@ -368,9 +367,7 @@ def _condition(plan: PlanRows) -> str:
     """Return what the method is planned on: guesses for coded checks, their number for splitting."""
     if plan.best is not None and plan.best.method == _SPLITTING:
         return ", if their number is known in advance"
-    if plan.best is None or plan.best.method != _CHECKS:
-        return ""
-    return guesses_hold(plan)
+    return "" if plan.best is None or plan.best.method != _CHECKS else guesses_hold(plan)
 
 
 def _tolerance(plan: PlanRows) -> str:
