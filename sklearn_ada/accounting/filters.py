@@ -298,7 +298,7 @@ class UnitZCDPFilter:
     >>> units.admits(RECORDS, 0.015)
     True
     >>> hundred = subsamples_unit(100, stratified=False)
-    >>> units.admits(hundred, 0.015)  # ten records a subsample: 0.0001 is 0.01 for them
+    >>> units.admits(hundred, 0.015)  # ten rows a subsample: 0.0001 is 0.01 for them
     False
     >>> units.record(SAME_CLASS, 1e-9)
     >>> units.admits(hundred, 1e-9), units.admits(subsamples_unit(100, stratified=True), 1e-9)
@@ -412,7 +412,7 @@ class UnitZCDPFilter:
             raise bad_parameter("unit", "UnitZCDPFilter", "a Unit", unit)
         check_integer(unit.parts, "unit", "UnitZCDPFilter", low=0)
         if unit.parts > self._n:
-            raise bad_parameter("unit", "UnitZCDPFilter", f"of at most {self._n} records", unit)
+            raise bad_parameter("unit", "UnitZCDPFilter", f"of at most {self._n} rows", unit)
         return unit
 
     def _total(self, unit: Unit, spent: dict[Unit, Fraction]) -> Fraction | float:

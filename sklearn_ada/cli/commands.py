@@ -49,15 +49,15 @@ _SUBSET = 4  # columns that a candidate sees
 _ROWS = 2000  # of random labels
 _REPETITIONS, _CHOICES = 100, 20  # of the contrast
 _FLAGS: dict[str, tuple[str, type, str]] = {
-    "n": ("--rows", int, "records of the holdout"),
+    "n": ("--rows", int, "rows of the holdout"),
     "n_questions": ("--questions", int, "adaptive questions"),
     "searches": ("--searches", int, "searches in a row, each asked about its winner; for --questions"),
     "width": ("--width", float, "half-width of every interval, such as 0.02"),
     "confidence_level": ("--confidence-level", float, "that all intervals hold together; 0.95 unless given"),
     "expected_value": ("--expected-value", float, "about what the scores will be; 0.85 unless given"),
-    "guess_rows": ("--guess-rows", int, "validation records behind each guess; --rows unless given"),
+    "guess_rows": ("--guess-rows", int, "validation rows behind each guess; --rows unless given"),
     "surprise_rate": ("--surprise-rate", float, "share of guesses off by more than sampling; 0 unless given"),
-    "subsample_size": ("--subsample-size", int, "records in each subsample of a median; 20 unless given"),
+    "subsample_size": ("--subsample-size", int, "rows in each subsample of a median; 20 unless given"),
     "grid_size": ("--grid-size", int, "points of a median's grid; 401 unless given"),
     "passes": ("--passes", int, "of --verdicts: the process stops after so many passes"),
     "disagreement": ("--disagreement", float, "of --verdicts about two models: largest share they differ on"),

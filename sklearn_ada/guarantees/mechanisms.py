@@ -270,7 +270,7 @@ def multiplicative_weights_records(
     try:
         return math.ceil(_STEP ** smallest_integer(is_enough))
     except OverflowError:
-        enough = f"reached for k={n_questions} and beta={beta:g} by fewer than 2^60 records"
+        enough = f"reached for k={n_questions} and beta={beta:g} by fewer than 2^60 rows"
         raise bad_parameter("half_width", "multiplicative_weights_records", enough, half_width) from None
 
 

@@ -370,7 +370,7 @@ def laplace_plan(n_questions: int, alpha: float, beta: float) -> LaplacePlan:
         start = math.floor(432.0 / alpha / alpha)  # below this, 6 epsilon alone is above alpha
         n = smallest_integer(lambda n: laplace_bassily(n, n_questions, beta).half_width <= alpha, start=start)
     except OverflowError:
-        enough = f"reached for k={n_questions} and beta={beta:g} by fewer than 2^60 records"
+        enough = f"reached for k={n_questions} and beta={beta:g} by fewer than 2^60 rows"
         raise bad_parameter("alpha", "laplace_plan", enough, alpha) from None
     return LaplacePlan(n, laplace_bassily(n, n_questions, beta).epsilon)
 

@@ -89,7 +89,7 @@ def why_vacuous(session: Session, n_subsamples: int | None) -> str:
     if policy.route == "description_length" and data.units is None:
         more = f"top_up, or {more}"
     return (
-        "The interval is everything that the metric can be, because independent records are too few: "
+        "The interval is everything that the metric can be, because independent rows are too few: "
         f"{_units(data, n_subsamples)}, {what}. What helps: more rows ({more}; plan_holdout says how many), "
         f"or {fewer}."
     )
@@ -106,7 +106,7 @@ def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *
     regression : bool
         Whether the model is a regressor, however few values y has.
     """
-    name, units = metric.name, "groups" if data.has_groups else "records"
+    name, units = metric.name, "groups" if data.has_groups else "rows"
     size = data.subsample_size(settings.subsamples(data), stratify=settings.stratify)
     why = "has no interval of its own on this holdout"
     if metric.has_interval_of_all_rows:

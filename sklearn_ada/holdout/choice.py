@@ -5,7 +5,7 @@ Which of N models is best on the holdout is one of N outcomes that are taken for
 
 Drawn by the exponential mechanism (McSherry, Talwar 2007; lecture 16, Algorithm 1) it is epsilon-DP as well;
 the winner's value is then within ``(2 s / epsilon)(ln N + t)`` of the best of N, except with probability
-``e^-t``, for values that one record can move by s.
+``e^-t``, for values that one row can move by s.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     BudgetExhaustedError
         If rows were added to the holdout since.
     ValueError
-        If a model cannot be asked, or (with an epsilon) one record can move the metric without bound.
+        If a model cannot be asked, or (with an epsilon) one row can move the metric without bound.
     """
     data, count = session.data, len(models)
     if not count:
@@ -159,7 +159,7 @@ def _event_of(
             index = min(int(drawn.answer), count - 1)
     except Exception:  # whether it is raised may depend on the holdout
         return CodedRelease((Symbol("index", FAILURES[6], scale),))
-    if None in values:  # one record can move a failure by the whole range, so there is no privacy in it
+    if None in values:  # one row can move a failure by the whole range, so there is no privacy in it
         failed = another_error("index", scale, is_interrupt=interrupted)
         index = count if all(value is None for value in values) else index
         return CodedRelease((*failed, Symbol("index", index, scale + 1.0)))
@@ -176,7 +176,7 @@ class PrivateChoice:
     epsilon : float
         Privacy parameter; "auto" takes the one that costs about half a standard error of the metric.
     sensitivity, width : float
-        How far one record can move the metric, and how wide its range is.
+        How far one row can move the metric, and how wide its range is.
     unit : Unit
         What is replaced between neighbouring data sets.
     family : str
@@ -199,7 +199,7 @@ class PrivateChoice:
         labels = data.labels_for(metric, rule)
         size, sensitivity = rule.size(labels), rule.sensitivity(labels)
         if sensitivity is None:
-            fix = "One record can move a ratio (or a mean with weight_bound) too far: use epsilon=None."
+            fix = "One row can move a ratio (or a mean with weight_bound) too far: use epsilon=None."
             raise bad_parameter(
                 "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name, fix
             )

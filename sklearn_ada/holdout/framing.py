@@ -57,7 +57,7 @@ HOW_A_MEDIAN = (
     "subsamples instead."
 )
 """What to write for a stable median."""
-_ALIKE = "has an interval for records that count alike and are independent, not with weights or groups"
+_ALIKE = "has an interval for rows that count alike and are independent, not with weights or groups"
 _GIVEN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
 _TOO_GOOD = 0.25  # of the deviation of y: a model that explains more than 99 percent of it
 
@@ -200,7 +200,7 @@ def _plan(session: Session, asked: Ask) -> Question:
 def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> Question:
     """Return the mechanism where the asker names none: cells, or a noisy value where privacy certifies.
 
-    A ratio or a root has no noisy value, because one record can move it too far. With ``route="both"`` it is
+    A ratio or a root has no noisy value, because one row can move it too far. With ``route="both"`` it is
     answered by cells without noise, which end the privacy route.
     """
     if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
@@ -242,7 +242,7 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
     Returns
     -------
     str
-        Such as "compares clusterings by pairs of records, ...", to be put after the metric's name.
+        Such as "compares clusterings by pairs of rows, ...", to be put after the metric's name.
     """
     data, policy = session.data, session.policy
     if metric.has_interval_of_all_rows:

@@ -365,7 +365,7 @@ def _register_averages(name: str, score: Callable[..., float], metric: str) -> N
 _register_averages("f1", metrics.f1_score, "f_beta")
 _register_averages("jaccard", metrics.jaccard_score, "jaccard")
 _register_averages("precision", metrics.precision_score, "precision")
-_PAIRS = "compares clusterings by pairs of records, which are no independent terms"
+_PAIRS = "compares clusterings by pairs of rows, which are no independent terms"
 register("adjusted_mutual_info_score", "adjusted_rand_score", "mutual_info_score", reason=_PAIRS)(MedianOnly)
 register(
     "completeness_score", "fowlkes_mallows_score", "homogeneity_score", "normalized_mutual_info_score",

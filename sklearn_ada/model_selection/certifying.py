@@ -491,7 +491,7 @@ def _guess_from_folds(run: Run, ranking: Ranking, index: int) -> Guess | None:
     if not np.isfinite(value):
         return None
     if run.subsample_size is None:
-        low, high = run.metric.bounds  # one record's score is clipped, so the mean of others may be outside
+        low, high = run.metric.bounds  # one row's score is clipped, so the mean of others may be outside
         return Guess(min(max(value, low), high), size=float(n), rows=_OWN_FOLDS)
     folds = max(int(getattr(ranking.search, "n_splits_", 1)), 1)
     over_folds = ranking.results.get(f"std_test_{ranking.name}", np.zeros(len(ranking.scores)))

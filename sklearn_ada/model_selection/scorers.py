@@ -390,7 +390,7 @@ class StableHoldoutScorer(HoldoutScorer):
     scoring : str, callable or Metric
     holdout : Holdout
     n_subsamples : int or "auto", default="auto"
-        "auto": one for every 20 records, at most 400 (an odd number for "exact").
+        "auto": one for every 20 rows, at most 400 (an odd number for "exact").
     grid : Grid or "auto", default="auto"
         The finite set that values are rounded to. "auto": around the guess, in steps that suit its precision.
     epsilon : float or "auto", default="auto"
@@ -435,7 +435,7 @@ class StableHoldoutScorer(HoldoutScorer):
     ) -> None:
         super().__init__(scoring, holdout, validation=validation, on_exhausted=on_exhausted)
         self.settings: MedianSettings = MedianSettings(n_subsamples, grid, epsilon, method, stratify)
-        self.settings.subsample_size(self.session.data)  # raises if there are more than records
+        self.settings.subsample_size(self.session.data)  # raises if there are more subsamples than rows
 
     def _guess(self, estimator: Any, X: Any, y: Any) -> Guess:
         size = self.settings.subsample_size(self.session.data)

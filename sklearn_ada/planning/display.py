@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_AXES = {"n": "records needed", "n_questions": "questions answered", "width": "half-width"}
+_AXES = {"n": "rows needed", "n_questions": "questions answered", "width": "half-width"}
 _OURS = (
     *("coded checks", "certify after checks", "certify each"),
     *("cells, while searching", "cells, published", "cells, unsealed"),

@@ -153,7 +153,7 @@ def solve(method: Method, n: int | None, n_questions: int | None, width: float |
         block = method.block
         blocks = fewest_rows(lambda m: method.half_width(m * block, questions), width, MOST_ROWS // block)
         rows, is_solved = blocks and blocks * block, blocks is not None
-        note += "" if is_solved else f"; no number of records up to {MOST_ROWS:,} is enough"
+        note += "" if is_solved else f"; no number of rows up to {MOST_ROWS:,} is enough"
     elif n_questions is None:
         assert width is not None
         if method.certifies == ONE:
@@ -369,7 +369,7 @@ def _declared_models(given: Assumptions, n: int, k: int) -> float:
     return given.half_width(n, ln_declared(given.ln_beta, k))
 
 
-@_method("sample splitting", "fresh records for each question", planned_for=_FOR_DIFFERENCES)
+@_method("sample splitting", "fresh rows for each question", planned_for=_FOR_DIFFERENCES)
 def _sample_splitting(given: Assumptions, n: int, k: int) -> float:
     return _fixed_in_advance(given, n // k, k) if k <= n else math.inf
 

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-_HEAD = ("method", "records", "questions", "half-width", "of", "certifies", "adaptive")
-_NUMBERS = ("records", "questions", "half-width")
+_HEAD = ("method", "rows", "questions", "half-width", "of", "certifies", "adaptive")
+_NUMBERS = ("rows", "questions", "half-width")
 _CHECKS, _SPLITTING = "coded checks", "sample splitting"
 _QUESTIONS = or_none(integer(high=MOST_QUESTIONS))
 _CROSSING = 100  # searches that are looked at for the point from which on splitting loses
 _WORST = "It is a share such as an accuracy; None plans for the worst mean of values in [0, 1]."
-_ONE_MODEL = "It is a share of records; None plans for verdicts about one model."
-_PLANNED = f"of up to {MOST_ROWS:,} records, the most that is planned for,"
+_ONE_MODEL = "It is a share of rows; None plans for verdicts about one model."
+_PLANNED = f"of up to {MOST_ROWS:,} rows, the most that is planned for,"
 
 
 @checked(
@@ -261,7 +261,7 @@ class HoldoutPlan(PlanRows):
     def _title(self) -> str:
         noun = "adaptive verdict" if self.given.verdicts else "adaptive question"
         asked = [
-            many(self.n, "record") if self.n else "",
+            many(self.n, "row") if self.n else "",
             many(self.n_questions, noun, of_searches=self.of_searches) if self.n_questions else "",
             f"half-width {self.width:g}" if self.width else "",
         ]
@@ -269,7 +269,7 @@ class HoldoutPlan(PlanRows):
         apart = self.given.disagreement
         kind = "any mean in [0, 1]" if value is None else f"shares about {value:g}"
         if apart is not None:
-            kind = f"differences of two models that disagree on at most {apart:g} of the records"
+            kind = f"differences of two models that disagree on at most {apart:g} of the rows"
         return (
             f"Plan for {' and '.join(filter(None, asked))}; {kind}; all intervals hold together with "
             f"{percent(self.given.confidence_level)}"
@@ -290,17 +290,17 @@ def _cells(row: MethodPlan) -> list[str]:
 
 def _widths(plan: PlanRows) -> str:
     one, fixed, best, kept = _compared(plan)
-    records, questions = many(plan.n, "record"), many(plan.n_questions, "adaptive question")
+    rows, questions = many(plan.n, "row"), many(plan.n_questions, "adaptive question")
     if one.vacuous:
-        return f"With {records} not even a holdout used once certifies anything: hold out more."
+        return f"With {rows} not even a holdout used once certifies anything: hold out more."
     if plan.n_questions == 1:
-        return f"For one question a plain holdout of {records} is enough: ±{one.width:.2g}."
+        return f"For one question a plain holdout of {rows} is enough: ±{one.width:.2g}."
     if best is None:
         return (
-            f"No method certifies {questions} on {records}. Hold out more, or ask about the winner of a "
+            f"No method certifies {questions} on {rows}. Hold out more, or ask about the winner of a "
             f"finished search only: one question, which a plain holdout answers within ±{one.width:.2g}."
         )
-    words = f"Use {best.method}: {questions} within ±{best.width:.2g} on {records}{_condition(plan)}."
+    words = f"Use {best.method}: {questions} within ±{best.width:.2g} on {rows}{_condition(plan)}."
     if kept.width < best.width and best.method == _CHECKS:
         words += f" Certify the model kept after such checks: ±{kept.width:.2g}, where a holdout used once"
         words += f" has ±{one.width:.2g}."
@@ -320,28 +320,28 @@ def _rows(plan: PlanRows) -> str:
     if best is None:
         return f"No holdout {_PLANNED} certifies {many(plan.n_questions, 'question')} so closely."
     if plan.n_questions == 1:
-        return f"For one question a plain holdout of {many(one.n, 'record')} is enough."
-    words = f"Hold out {many(best.n, 'record')} and use {best.method}{_condition(plan)}."
+        return f"For one question a plain holdout of {many(one.n, 'row')} is enough."
+    words = f"Hold out {many(best.n, 'row')} and use {best.method}{_condition(plan)}."
     if kept.n < best.n and best.method == _CHECKS:
         words += f" If only the model kept after such checks is to be certified so closely, {kept.n:,} do."
     elif kept.n < best.n:
         words += f" If only the model kept in the end is to be certified so closely, {kept.n:,} do, with"
         words += f" {_CHECKS} instead and a certify after them."
     return (
-        f"{words}{_tolerance(plan)} A plain holdout is enough for one question with {many(one.n, 'record')}, "
+        f"{words}{_tolerance(plan)} A plain holdout is enough for one question with {many(one.n, 'row')}, "
         f"and for all with {fixed.n:,} if they are fixed before the first answer."
     )
 
 
 def _questions(plan: PlanRows) -> str:
     one, fixed, best, _ = _compared(plan)
-    records = many(plan.n, "record")
+    rows = many(plan.n, "row")
     if one.vacuous:
-        return f"With {records} not even a holdout used once reaches ±{plan.width:.2g}: hold out more."
+        return f"With {rows} not even a holdout used once reaches ±{plan.width:.2g}: hold out more."
     if best is None or best.n_questions == 1:
-        return f"With {records} a plain holdout answers one question within ±{plan.width:.2g}, and no more."
+        return f"With {rows} a plain holdout answers one question within ±{plan.width:.2g}, and no more."
     return (
-        f"Use {best.method}: with {records} {many(best.n_questions, 'adaptive question')} within "
+        f"Use {best.method}: with {rows} {many(best.n_questions, 'adaptive question')} within "
         f"±{plan.width:.2g}{_condition(plan)}.{_tolerance(plan)} A plain holdout is enough for "
         f"one question, or for {many(fixed.n_questions, 'question')} fixed before the first answer."
     )
@@ -356,7 +356,7 @@ def _medians(plan: PlanRows) -> str:
     if best is None:
         return "For metrics that are not means, stable medians certify nothing here."
     reached = {
-        "n": many(best.n, "record"),
+        "n": many(best.n, "row"),
         "n_questions": many(best.n_questions, "question"),
         "width": f"half-width {best.width:.2g} in quantile levels",
     }[plan.solved_for]
@@ -394,19 +394,19 @@ def splitting_wins(plan: PlanRows, n: int, rival: str) -> int:
 def _widths_of_searches(plan: PlanRows) -> str:
     one, split, early, unsealed, kept = _compared_for_searches(plan)
     assert plan.n is not None
-    records, searches = many(plan.n, "record"), many(plan.n_questions, "", of_searches=True)
+    rows, searches = many(plan.n, "row"), many(plan.n_questions, "", of_searches=True)
     if one.vacuous:
-        return f"With {records} not even a holdout used once certifies anything: hold out more."
+        return f"With {rows} not even a holdout used once certifies anything: hold out more."
     if plan.n_questions == 1:
         return (
-            f"For one search, and none after it, a plain holdout of {records} is enough: ±{one.width:.2g}. "
+            f"For one search, and none after it, a plain holdout of {rows} is enough: ±{one.width:.2g}. "
             f"If others may follow, answer in cells: its winner, published, then has ±{kept.width:.2g}"
             f"{guesses_hold(plan)}."
         )
     if kept.vacuous and split.vacuous:
-        return f"No method certifies winners of {searches} on {records}: hold out more, or search less often."
+        return f"No method certifies winners of {searches} on {rows}: hold out more, or search less often."
     words = (
-        f"For {searches} on {records} use answers='coarse'{guesses_hold(plan)}: each winner "
+        f"For {searches} on {rows} use answers='coarse'{guesses_hold(plan)}: each winner "
         f"{_within(early)} while searching, the one that is published in the end {_within(kept)}, and the "
         f"others {_within(unsealed)} once the holdout is closed and they are unsealed; a holdout used once "
         f"has ±{one.width:.2g}."
@@ -433,7 +433,7 @@ def _rows_of_searches(plan: PlanRows) -> str:
     searches = many(plan.n_questions, "", of_searches=True)
     if plan.n_questions == 1 and not one.vacuous:
         return (
-            f"For one search, and none after it, a plain holdout of {many(one.n, 'record')} is enough. If "
+            f"For one search, and none after it, a plain holdout of {many(one.n, 'row')} is enough. If "
             f"others may follow, answer in cells: its winner can be published so closely with "
             f"{_rows_of(kept)}{guesses_hold(plan)}."
         )
@@ -460,7 +460,7 @@ def _within(row: MethodPlan) -> str:
 
 
 def _rows_of(row: MethodPlan) -> str:
-    return "more than can be planned for" if row.vacuous else many(row.n, "record")
+    return "more than can be planned for" if row.vacuous else many(row.n, "row")
 
 
 def _up_to(searches: int) -> str:
@@ -477,14 +477,14 @@ def _verdicts(plan: PlanRows) -> str:
     if best is None:
         return _no_verdicts(plan)
     if plan.n_questions == 1:
-        records, reached = many(one.n, "record"), f"±{one.width:.2g}"
-        return f"For one verdict a plain holdout of {records} is enough: {reached}."
+        rows, reached = many(one.n, "row"), f"±{one.width:.2g}"
+        return f"For one verdict a plain holdout of {rows} is enough: {reached}."
     if plan.solved_for == "n":
-        words = f"Hold out {many(best.n, 'record')} and tell pass or fail only"
+        words = f"Hold out {many(best.n, 'row')} and tell pass or fail only"
     else:
         words = (
             f"Tell pass or fail only: {many(best.n_questions, 'verdict')} within ±{best.width:.2g} on "
-            f"{many(best.n, 'record')}"
+            f"{many(best.n, 'row')}"
         )
     fixed = _reached(plan, plan["fixed in advance"], "model")
     return (
@@ -496,10 +496,10 @@ def _verdicts(plan: PlanRows) -> str:
 def _no_verdicts(plan: PlanRows) -> str:
     if plan.solved_for == "n":
         return f"No holdout {_PLANNED} tells {many(plan.n_questions, 'verdict')} so closely."
-    records = many(plan.n, "record")
+    rows = many(plan.n, "row")
     if plan.solved_for == "n_questions":
-        return f"With {records} not even one verdict is within ±{plan.width:.2g}: hold out more."
-    return f"With {records} no method tells {many(plan.n_questions, 'verdict')}: hold out more."
+        return f"With {rows} not even one verdict is within ±{plan.width:.2g}: hold out more."
+    return f"With {rows} no method tells {many(plan.n_questions, 'verdict')}: hold out more."
 
 
 def _conditions(plan: PlanRows) -> str:
@@ -508,7 +508,7 @@ def _conditions(plan: PlanRows) -> str:
     if passes is not None:
         words = f", and stop at the {'first pass' if passes == 1 else f'last of {passes:,} passes'}"
     if apart is not None:
-        words += f", if the two models say different things of at most {apart:.3g} of the records"
+        words += f", if the two models say different things of at most {apart:.3g} of the rows"
     return words
 
 
@@ -522,7 +522,7 @@ def _numbers(plan: PlanRows) -> str:
 
 def _reached(plan: PlanRows, row: MethodPlan, noun: str) -> str:
     if plan.solved_for == "n":
-        return f"with {many(row.n, 'record')}"
+        return f"with {many(row.n, 'row')}"
     is_count = plan.solved_for == "n_questions"
     return f"for {many(row.n_questions, noun)}" if is_count else f"within ±{row.width:.2g}"
 

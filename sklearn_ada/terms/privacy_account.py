@@ -48,7 +48,7 @@ from sklearn_ada.exceptions import UnsupportedEventError
 from sklearn_ada.guarantees.transfer import family_level, zcdp_gap
 
 _UNMIXED = (
-    "AUCs, class means and weighted means are private only against records of the same class and weight, so "
+    "AUCs, class means and weighted means are private only against rows of the same class and weight, so "
     "they have no price for subsamples that differ in these: keep the two apart, or (without weights) use "
     "subsamples of the same class counts, stratify=True"
 )

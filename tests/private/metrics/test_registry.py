@@ -76,7 +76,7 @@ KINDS = {
     "grouped": {"groups": np.arange(N) // 2},
 }
 KINDS_OF_ROWS = [pytest.param(k, marks=[pytest.mark.thorough] * (k != "at the class mix")) for k in KINDS]
-ALIKE, COUNTS = "records that count alike", "known class counts"
+ALIKE, COUNTS = "rows that count alike", "known class counts"
 WORDS = np.array(["stays", "churned"], dtype=object)
 
 

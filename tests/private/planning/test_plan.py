@@ -264,7 +264,7 @@ def test_there_is_no_best_where_nothing_works():
     assert quick_plan_of(n=3, width=0.01).best is None
 
 
-TOO_FEW = "With 1 record not even a holdout used once certifies"
+TOO_FEW = "With 1 row not even a holdout used once certifies"
 SENTENCES = [
     ({"n": 5_000, "n_questions": 1}, ["For one question a plain holdout of ", "is enough"]),
     ({"n_questions": 1, "width": 0.01}, ["For one question a plain holdout of ", "is enough"]),
@@ -272,7 +272,7 @@ SENTENCES = [
     ({"n": 10_000, "n_questions": 100, "surprise_rate": 0.01}, ["at most 0.01 of the guesses are off"]),
     ({"n": 1, "n_questions": 1, **WORST}, [TOO_FEW]),
     ({"n": 1, "n_questions": 5, **WORST}, [TOO_FEW]),
-    ({"n_questions": 5, "width": 1e-9}, ["No holdout of up to 1,000,000,000,000 records"]),
+    ({"n_questions": 5, "width": 1e-9}, ["No holdout of up to 1,000,000,000,000 rows"]),
     ({"n": 30, "n_questions": 10**6, **WORST}, ["No method certifies"]),
     ({"n": 3, "width": 0.01}, ["not even a holdout used once"]),
     ({"n": 70, "width": 0.1}, ["one question within"]),
@@ -331,7 +331,7 @@ def test_a_search_for_questions_that_ends_is_shown():
 def test_a_plan_is_shown_as_an_aligned_table():
     plan = plan_of(n=10_000, n_questions=1_000)
     lines = repr(plan).splitlines()
-    assert "10,000 records and 1,000 adaptive questions" in lines[0]
+    assert "10,000 rows and 1,000 adaptive questions" in lines[0]
     assert "95%" in lines[0]
     table = lines[2 : 3 + len(NAMES)]
     assert [line.split("  ")[0] for line in table] == ["method", *NAMES]
@@ -339,7 +339,7 @@ def test_a_plan_is_shown_as_an_aligned_table():
     assert all(line[column - 1] != " " and line[column] == " " for line in table)
     assert "none" in next(line for line in table if line.startswith("Laplace"))
     assert " ".join(lines[4 + len(NAMES) :]) == plan.recommendation
-    assert repr(plan_of(n=1, n_questions=1)).startswith("Plan for 1 record and 1 adaptive question; ")
+    assert repr(plan_of(n=1, n_questions=1)).startswith("Plan for 1 row and 1 adaptive question; ")
 
 
 def test_a_plan_in_html_has_every_row():

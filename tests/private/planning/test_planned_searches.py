@@ -107,10 +107,10 @@ def test_the_words_hold_the_numbers_of_the_rows():
     plan = plan_of(n=2_000, searches=9)
     for name in (SEARCHING, PUBLISHED, UNSEALED, "one use", "sample splitting"):
         assert f"±{plan[name].width:.2g}" in plan.recommendation
-    assert "9 searches in a row on 2,000 records" in plan.recommendation
+    assert "9 searches in a row on 2,000 rows" in plan.recommendation
     plan = plan_of(searches=9, width=0.02)
     for name in (SEARCHING, PUBLISHED, UNSEALED, "sample splitting"):
-        assert f"{plan[name].n:,} record" in plan.recommendation
+        assert f"{plan[name].n:,} row" in plan.recommendation
     assert "fewer than cells need" not in plan.recommendation
     assert "fewer than cells need" in plan_of(searches=3, width=0.02).recommendation
     assert "known in advance" in plan.recommendation

@@ -102,7 +102,7 @@ def test_beta_is_that_of_the_confidence_level():
 
 
 def test_the_prototype_of_checks_and_certify():
-    """The half-widths of the design: accuracy .85, guess and holdout of n records each."""
+    """The half-widths of the design: accuracy .85, guess and holdout of n rows each."""
     for n, k, check in [
         (1_000, 100, 0.103),
         (10_000, 100, 0.0325),

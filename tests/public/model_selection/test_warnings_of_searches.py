@@ -93,7 +93,7 @@ def test_one_warning_tells_of_a_median_that_nobody_asked_for_before_anything_is_
         search.best_score_target_.removeprefix(MEDIAN.format(WITHOUT)).split()[0],
     )
     for part in (
-        f"the median of {WITHOUT} over random subsamples of {size} records",
+        f"the median of {WITHOUT} over random subsamples of {size} rows",
         f"another quantity than {WITHOUT} on all rows and can be far from it",
         "'roc_auc', 'balanced_accuracy', 'accuracy'",
     ):

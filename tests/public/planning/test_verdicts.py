@@ -52,7 +52,7 @@ def test_differences_of_two_models_are_within_the_half_width(n, d, delta):
     one_sided = binom(n, d)  # wins only; the mean difference is d
     assert one_sided.sf(n * (d + half_width) - 1e-9) <= delta / 2
     assert one_sided.cdf(n * (d - half_width) + 1e-9) <= delta / 2
-    m = np.arange(n + 1)  # how many records differ; then come wins minus losses
+    m = np.arange(n + 1)  # how many rows differ; then come wins minus losses
     wins = binom.sf(np.ceil((n * half_width + m) / 2 - 1e-9) - 1, m, 0.5)
     assert one_sided.pmf(m) @ wins <= delta / 2
 
@@ -84,7 +84,7 @@ def test_labels_are_as_many_as_those_of_continuous_integration(rule, n):
     """32 steps at .99, one-sided: ease.ml/ci's count, stop rules, and two models that differ on a tenth."""
     plan = plan_holdout(**ASKED, **rule)
     assert plan.best.n == n
-    assert f"Hold out {n:,} records and tell pass or fail only" in plan.recommendation
+    assert f"Hold out {n:,} rows and tell pass or fail only" in plan.recommendation
 
 
 def test_verdicts_are_the_best_where_nothing_else_is_wanted():

@@ -144,7 +144,7 @@ def test_a_median_that_no_settings_ask_for_is_told_before_it_is_charged(how, hol
     with uncharged(holdout):
         ask = getattr(holdout, how)
         text = raised("has no interval of its own", ask, model, scoring=macro(), guess=GUESS)
-    assert "over random subsamples of 20 records" in text
+    assert "over random subsamples of 20 rows" in text
     assert "another quantity than" in text
     assert "'roc_auc', 'balanced_accuracy', 'accuracy'" in text
     assert "settings=MedianSettings()" in text
