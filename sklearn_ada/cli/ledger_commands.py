@@ -286,7 +286,7 @@ def _report_text(report: HoldoutReport) -> str:
         f"holdout {report.fingerprint[:12]}, {report.n_rows} rows; all intervals hold together with "
         f"{percent(report.confidence_level)}",
         f"asked: {_listed(report.asked)}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
-        f"asked by: {askers_of(report)}",
+        f"asked by: {askers_of(report.asked_by)}",
     ]
     if any(report.confirmed.values()):
         lines.append(f"asked again, and the model said: {_listed(report.confirmed)}")

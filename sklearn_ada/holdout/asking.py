@@ -129,9 +129,7 @@ class Recording:
         """Return the record of what a copy of the model gives on the holdout."""
         question, data = self.framed.question, self.session.data
         with held_interrupts() as interrupts:
-            observation = look(
-                question.evaluate, model, data, interrupts, stream=question.stream, scale=question.scale
-            )
+            observation = look(question.evaluate, model, data, interrupts, question.stream, question.scale)
             decide = functools.partial(self._decide, proposal.key, secret, observation.seen)
             outputs = self._comparable(observation)
             record = proposal.charge(outputs, decide, self.framed.entry, secret)

@@ -52,7 +52,7 @@ from sklearn_ada.holdout.records import (
     read_answer,
     read_record,
 )
-from sklearn_ada.holdout.report import answers_in, letters, read_all
+from sklearn_ada.holdout.report import answers_in, askers_of, letters, read_all
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
 from sklearn_ada.mechanisms.rounding import Cells
@@ -190,19 +190,16 @@ def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
     shown, cut = answers[-_SHOWN:], ""
     if len(answers) > _SHOWN:
         cut = f"<p>The last {_SHOWN} of {len(answers):,}; the JSON has them all.</p>"
+    answered, route = as_given(holdout["answers"] or "exact"), holdout["route"].replace("_", " ")
     questions = ", ".join(counted(asked[purpose], purpose) for purpose in ("check", "certify"))
     facts = [
         ("Holdout", f"{holdout['rows_now']:,} rows, fingerprint {holdout['fingerprint'][:16]}"),
         ("Asked", f"{questions}, {asked['refused']} refused"),
         ("Answered", f"{given}, {confidence} that all intervals hold together"),
         ("Revealed", f"{revealed['nats']:.4g} nats (information about the rows, natural logarithms)"),
-        (
-            "Answers",
-            f"{as_given(holdout['answers'] or 'exact')}, by {holdout['route'].replace('_', ' ')}, class "
-            f"counts {_CLASS_COUNTS[holdout['class_mix']]}",
-        ),
+        ("Answers", f"{answered}, by {route}, class counts {_CLASS_COUNTS[holdout['class_mix']]}"),
         ("Tolerance", "none" if holdout["tolerance"] is None else f"half-width {holdout['tolerance']:g}"),
-        ("Asked by", ", ".join(_asker(name, times) for name, times in asked["asked by"].items()) or "nobody"),
+        ("Asked by", askers_of(asked["asked by"])),
         ("State", "closed: nothing new is answered" if revealed["closed"] else "open"),
         ("Exported", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_versions()}"),
     ]
@@ -267,10 +264,6 @@ def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str],
 def _list(title: str, texts: Iterable[str], tag: str, kind: str = "") -> str:
     items = "".join(f"<li>{_escaped(text)}</li>" for text in texts)
     return f"<h2>{title}</h2><{tag}{kind}>{items}</{tag}>" if items else ""
-
-
-def _asker(name: str, times: int) -> str:
-    return f"{'no name given' if name == '?' else name} ({times:,})"
 
 
 def _escaped(text: object) -> str:
@@ -350,9 +343,7 @@ def _parsed(text: str) -> dict[str, Any]:
         given: dict[str, Any] = json.loads(text, object_pairs_hook=_without_repetition)
         if given["format"] == FORMAT and isinstance(given["head"], str):
             return given
-    raise LedgerError(
-        f"The file is no certificate ({FORMAT!r}). Give what holdout.export('certificate.json') wrote."
-    )
+    raise LedgerError(f"This is no certificate ({FORMAT!r}): give what Holdout.export('file.json') wrote.")
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -54,6 +54,7 @@ from sklearn_ada.holdout.state import LedgerRecord, State
 from sklearn_ada.ledger.hash_chain import Record
 from sklearn_ada.terms.outputs import OutputSummary
 
+Fix = Callable[[State], object]
 Decide = Callable[[str, str, State], LedgerRecord]
 """From the key of a version, the summary that its record keeps, and the state, to that record."""
 
@@ -79,12 +80,7 @@ class Proposal:
 
     @classmethod
     def find(
-        cls,
-        session: Session,
-        keys: Sequence[str],
-        or_fix: Callable[[State], object],
-        models: Sequence[Any],
-        outputs: str = "",
+        cls, session: Session, keys: Sequence[str], or_fix: Fix, models: Sequence[Any], outputs: str = ""
     ) -> Proposal:
         """Return all versions of the first of these keys that has any.
 

@@ -508,8 +508,7 @@ class Holdout(Uncopied):
         >>> answer.interval[0] <= answer.value <= answer.interval[1]
         True
         """
-        asked = comparison(self._session, a, b, as_metric(scoring), guess, guess_from)
-        return self._ask(asked)
+        return self._ask(comparison(self._session, a, b, as_metric(scoring), guess, guess_from))
 
     def select(self, models: Sequence[Any], *, scoring: Scoring, epsilon: float | str | None = "auto") -> int:
         """Return the number of the best of N fitted models, for ``ln N`` nats.
@@ -748,8 +747,7 @@ class Holdout(Uncopied):
             check_not_of_others(session.ledger, hashed)
         if not were_added(self._session, session) and overlaps(self._session, row_hashes(X)):
             raise HoldoutLeakError(
-                "The rows to be added repeat rows of the holdout, far more than chance allows. Add new draws "
-                "only."
+                "The rows to be added repeat rows of the holdout, more than by chance. Add new draws only."
             )
         larger = object.__new__(type(self))
         vars(larger).update(vars(self))  # what a subclass holds

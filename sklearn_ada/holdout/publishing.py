@@ -291,9 +291,7 @@ class Sealed:
             raise ValueError(f"Only the holder of the private key can open record {self.number}.")
         low, high = self.cell
         if not low <= point <= high:
-            raise LedgerDamagedError(
-                "What a record keeps sealed is not in the cell that was told: the ledger was edited."
-            )
+            raise LedgerDamagedError("What a record keeps sealed is not in its cell: the ledger was edited.")
         return point
 
     def record(

@@ -392,14 +392,9 @@ class AnswerRecord(ValueRecord):
             Its other fields.
         """
         taken = allowance.taken() if others["round_name"] is None else {}
-        return cls(
-            **_released(state, event, release),
-            **taken,
-            ln_delta=ln_delta if math.isfinite(ln_delta := allowance.ln_certified) else -math.inf,
-            nats=allowance.nats,
-            assumed=tuple(state.assumed),
-            **others,
-        )
+        certified = allowance.ln_certified
+        taken |= {"ln_delta": certified if math.isfinite(certified) else -math.inf, "nats": allowance.nats}
+        return cls(**_released(state, event, release), **taken, assumed=tuple(state.assumed), **others)
 
     def apply(self, state: State) -> None:
         """Charge what was released, count the question, and keep its value and its mechanism's memory."""
@@ -469,15 +464,9 @@ class UnsealedRecord(ValueRecord):
         """
         same = ("metric", "mechanism", "guess", "purpose", "declared", "given_rows", "assumed", "model")
         own = allowance or Allowance(sealed.ln_delta, sealed.nats)
-        return cls(
-            is_final=allowance is not None,
-            ln_delta=own.ln_delta,
-            nats=own.nats,
-            **own.taken(),
-            **{name: getattr(sealed, name) for name in same},
-            **_released(state, event, None),
-            **others,
-        )
+        kept = {name: getattr(sealed, name) for name in same} | _released(state, event, None)
+        taken = {"ln_delta": own.ln_delta, "nats": own.nats, **own.taken()}
+        return cls(is_final=allowance is not None, **taken, **kept, **others)
 
     def apply(self, state: State) -> None:
         """Charge it, and take its stake if it is a final. It is no new question."""
@@ -632,10 +621,8 @@ class ConfirmationRecord(ReleaseRecord):
     def columns(self) -> dict[str, Any]:
         """Return whether the answers are the same, for a table of records."""
         same, compared = self.same_as, ", ".join(map(str, self.compared_with))
-        return {
-            "verdict": OUTCOMES[same is None],
-            "reason": f"not as in record {compared}" if same is None else f"as in record {same}",
-        }
+        reason = f"not as in record {compared}" if same is None else f"as in record {same}"
+        return {"verdict": OUTCOMES[same is None], "reason": reason}
 
 
 def confirmation_event(same: int | None, chances: Sequence[float]) -> Event:
@@ -941,9 +928,7 @@ class CheckpointRecord(LedgerRecord):
     def apply(self, state: State) -> None:
         """Compare; a checkpoint changes nothing."""
         if self.state is not None and not _same(self.state, json.loads(json.dumps(state.to_dict()))):
-            raise LedgerDamagedError(
-                "A recorded state is not what the records before it amount to: the ledger was edited."
-            )
+            raise LedgerDamagedError("A recorded state is not that of the records before it: it was edited.")
 
 
 def from_last_checkpoint(ledger: Ledger[State]) -> tuple[State, Head] | None:

@@ -126,9 +126,7 @@ def outlook_of(state: State, value: float) -> Outlook:
     """Return the outlook of a conversation for answers near ``value``."""
     probes, worst = _probes(state, value), _probes(state, 0.5)
     limited = state.policy.limits is not None
-    remaining = {
-        name: admitted_one_by_one(state, probe) if limited else None for name, probe in worst.items()
-    }
+    remaining = {name: admitted_one_by_one(state, each) if limited else None for name, each in worst.items()}
     check, certify, published = probes["check"], probes["certify"], None
     forecasts = [_forecast(state, check, check, worst["check"], after) for after in _AHEAD]
     if certify.statistic is not None:  # searches come before the next one, and no checks
@@ -167,9 +165,7 @@ def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False)
         Whether the holdout was closed.
     """
     if closed:
-        return (
-            "The holdout is closed: nothing new is answered; what is recorded, and what is sealed, still is."
-        )
+        return "The holdout is closed: nothing new is answered; what is recorded or sealed still is."
     if outlook.in_cells:
         return _headline_of_cells(outlook, tolerance)
     if tolerance is not None:
@@ -239,9 +235,8 @@ def _forecast(
     if probe.statistic is not None:
         half, _ = foreseen_half_width(state, probe, allowance)
     else:
-        low, high = probe.outcome(
-            CodedRelease(probe.expected_symbols(allowance)), allowance, {}, None
-        ).interval
+        event = CodedRelease(probe.expected_symbols(allowance))
+        low, high = probe.outcome(event, allowance, {}, None).interval
         half = (high - low) / 2.0
     return Forecast(named, probe.purpose, half, bound, state.is_tolerated(bound, width))
 
@@ -492,11 +487,8 @@ class HoldoutReport:
             name, held = ("search", "searches") if of_cells else (purpose, "held checks")
             lines.append(f"  next {name}: +-{widths} of the range after {after} more {held}{left}")
         if cells and not self.closed:
-            another = " another" if self.outlook.finals else ""
-            lines.append(
-                f"  publish() would release{another or ' an'} exact value at about "
-                f"+-{self.outlook.published:.3g}"
-            )
+            one, width = "another" if self.outlook.finals else "an", self.outlook.published
+            lines.append(f"  publish() would release {one} exact value at about +-{width:.3g}")
         return lines
 
 
@@ -585,7 +577,7 @@ def page_of_summary(ledger: Ledger[State], name: str) -> str:
         "Left": report.headline,
         "Asked": ", ".join(counted(n, purpose) for purpose, n in report.asked.items())
         + f", {report.refused} refused",
-        "Asked by": askers_of(report),
+        "Asked by": askers_of(report.asked_by),
         "Revealed": f"{report.nats:.3g} nats",
         "Confidence": f"{percent(report.confidence_level)}, of all intervals together",
         "Tolerance": tolerance,
@@ -595,10 +587,10 @@ def page_of_summary(ledger: Ledger[State], name: str) -> str:
     return f"{title}<table>{rows}</table>"
 
 
-def askers_of(report: HoldoutReport) -> str:
+def askers_of(asked_by: Mapping[str, int]) -> str:
     """Return who has asked, and how often."""
-    names = {"nobody named" if who == "?" else printable(who): n for who, n in report.asked_by.items()}
-    return ", ".join(f"{who} ({times})" for who, times in names.items()) or "nobody yet"
+    names = {"nobody named" if who == "?" else printable(who): n for who, n in asked_by.items()}
+    return ", ".join(f"{who} ({times:,})" for who, times in names.items()) or "nobody yet"
 
 
 def _remark(state: State) -> str:

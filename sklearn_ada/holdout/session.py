@@ -234,14 +234,11 @@ def _secret_of(random_state: object) -> bytes | None:
     return hashlib.sha256(f"sklearn_ada random_state {int(random_state)}".encode()).digest()
 
 
+Evaluate = Callable[[Any, HoldoutData], Observation]
+
+
 def look(
-    evaluate: Callable[[Any, HoldoutData], Observation],
-    discarded: Any,
-    data: HoldoutData,
-    interrupts: Interrupts,
-    *,
-    stream: str,
-    scale: float,
+    evaluate: Evaluate, discarded: Any, data: HoldoutData, interrupts: Interrupts, stream: str, scale: float
 ) -> Observation:
     """Return ``evaluate(discarded, data)`` or, if that raises, the symbols of the failure.
 

@@ -191,9 +191,7 @@ class State:
             stake, (remaining, taken) = float(stake), left  # type: ignore[arg-type, misc]
             purse = Purse(float(remaining), taken)
         except (TypeError, ValueError) as error:
-            raise LedgerDamagedError(
-                "A record does not say what it took of the weights: it was edited."
-            ) from error
+            raise LedgerDamagedError("A record lacks what it took of the weights: it was edited.") from error
         enough = size * stake + purse.left <= self.purse.left * (1.0 + 1e-12)
         if not (stake >= 0.0 and enough and purse.taken == self.purse.taken + 1):
             raise LedgerDamagedError("A record took more of the weights than was left: it was edited.")
@@ -440,12 +438,11 @@ KINDS: dict[str, type[LedgerRecord]] = {}
 """The class of each kind of record, by its name on disk."""
 
 
+Way = Callable[[Any], Any]  # from or to the form on disk
+
+
 def on_disk(
-    key: str | None = None,
-    *,
-    read: Callable[[Any], Any] | None = None,
-    write: Callable[[Any], Any] | None = None,
-    always: bool = False,
+    key: str | None = None, *, read: Way | None = None, write: Way | None = None, always: bool = False
 ) -> dict[str, Any]:
     """Return the metadata of a field of a record that has another form on disk.
 
@@ -536,8 +533,8 @@ class _Form(NamedTuple):
     """
 
     names: dict[str, str]
-    read: dict[str, Callable[[Any], Any]]
-    write: dict[str, Callable[[Any], Any]]
+    read: dict[str, Way]
+    write: dict[str, Way]
     required: set[str]
     left_out: dict[str, Any]
 

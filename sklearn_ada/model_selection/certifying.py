@@ -12,7 +12,6 @@ probability. So it is made of released answers only, and is never smaller than w
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -31,8 +30,6 @@ from sklearn_ada._notices import tell, warn_user, with_bar
 from sklearn_ada._validation import LN_2, bad_parameter, counted
 from sklearn_ada.answer import Answer, certifies_nothing
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
-from sklearn_ada.digest.canonical import canonical_digest
-from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.advice import why_vacuous
 from sklearn_ada.holdout.asking import put_question
@@ -49,7 +46,7 @@ from sklearn_ada.model_selection.training_rows import ValidationSplit, split_row
 from sklearn_ada.questions.coded import FILL
 from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows, tuned_metric
 from sklearn_ada.questions.stable_median import MedianSettings
-from sklearn_ada.terms.models import Subject
+from sklearn_ada.terms.models import Subject, digest_or_nonce
 
 _NO_PREDICT = (
     "The best model has no predict, or whichever method the metric takes, and a question to the holdout is "
@@ -176,11 +173,8 @@ class Run:
         So the same search of the same rows, run again, continues its round and finds its answers.
         """
         given = self.given
-        try:
-            asked = given.ask, given.reveal, given.validation, str(given.mechanism), self.metric.describe()
-            return canonical_digest((given.search, self.X, np.asarray(self.y), *asked))
-        except Undigestible:
-            return uuid.uuid4().hex
+        asked = given.ask, given.reveal, given.validation, str(given.mechanism), self.metric.describe()
+        return digest_or_nonce((given.search, self.X, np.asarray(self.y), *asked))
 
     @cached_property
     def subsample_size(self) -> int | None:
@@ -318,7 +312,7 @@ def _ask_about_winners(run: Run) -> Winner:
     assert count is not None  # `Parameters.check` has refused other searches
     selecting = given.how.draws_winner or (given.reveal == "winner" and count > 1)
     _open_round_of(run, count, selecting, record=False)  # raises before the long search
-    ranking, of_folds = _searched(run)
+    ranking, by_folds = _searched(run)
     results = ranking.results
     chosen, why = _chosen(run, ranking, count)
     tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", given.verbose)
@@ -336,7 +330,7 @@ def _ask_about_winners(run: Run) -> Winner:
         epsilon = "auto" if given.how.draws_winner else None
         winner = run.holdout.select(models, scoring=run.metric, epsilon=epsilon)
         chosen, models = [chosen[winner]], [models[winner]]
-    tuned, answers = _certify_each(run, chosen, models, ranking, of_folds, round_name)
+    tuned, answers = _certify_each(run, chosen, models, ranking, by_folds, round_name)
     best = best_of(answers, chosen, results["params"], given.one_standard_error)
     if hidden:
         results = engines.masked(results, best, answers[best].value)
@@ -355,7 +349,7 @@ def _open_round_of(run: Run, count: int, selecting: bool, record: bool = True) -
     return open_round(run.session, size, alternatives=among, record=record, **about)
 
 
-def _searched(run: Run) -> tuple[Ranking, Ranking | None]:
+def _searched(run: Run) -> tuple[Ranking, bool]:
     """Run the search and return its ranking, twice if its scores are guesses: by its folds, of the metric."""
     given, metric, hidden = run.given, run.metric, run.given.asks_candidates
     search = _prepared(run)
@@ -364,17 +358,17 @@ def _searched(run: Run) -> tuple[Ranking, Ranking | None]:
     run.fit_search(search, run.params.of_asking() if hidden else run.params.of_search)
     ranking = engines.ranked(search, name)
     by_metric = own_scoring in (given.scoring, metric, metric.scoring, engines.plain_scoring(metric))
-    return ranking, ranking if by_metric and not hidden else None
+    return ranking, by_metric and not hidden
 
 
 def _that_can_be_asked(models: list[Any], metric: Metric) -> list[int]:
     """Return the numbers of the models with a method that the metric takes; warn if others lack it."""
     methods = metric.methods or ("predict",)
-    able = [
-        number
-        for number, model in enumerate(models)
-        if any(callable(getattr(model, method, None)) for method in methods)
-    ]
+
+    def can_be_asked(model: Any) -> bool:
+        return any(callable(getattr(model, method, None)) for method in methods)
+
+    able = [number for number, model in enumerate(models) if can_be_asked(model)]
     if 0 < len(able) < len(models):
         warn_user(
             f"Of the best {len(models)} models {len(models) - len(able)} cannot be asked about: they have no "
@@ -384,19 +378,14 @@ def _that_can_be_asked(models: list[Any], metric: Metric) -> list[int]:
 
 
 def _certify_each(
-    run: Run,
-    chosen: list[int],
-    models: list[Any],
-    ranking: Ranking,
-    of_folds: Ranking | None,
-    round_name: str | None,
+    run: Run, chosen: list[int], models: list[Any], ranking: Ranking, by_folds: bool, round_name: str | None
 ) -> tuple[dict[int, Metric], dict[int, Answer]]:
     """Return the tuned metric and the answer of each model, by its candidate's number."""
     tuned: dict[int, Metric] = {}
     answers: dict[int, Answer] = {}
     pairs = list(zip(chosen, models, strict=True))
     for index, model in with_bar(pairs, "certifying", run.given.verbose):
-        tuned[index], guess = _metric_and_guess(run, index, ranking.results["params"][index], of_folds)
+        tuned[index], guess = _metric_and_guess(run, index, ranking, by_folds)
         answers[index] = run.certify(model, guess, tuned[index], round_name)
     if run.session.policy.seals:
         run.close()
@@ -466,19 +455,17 @@ def _why_unscored(ranking: Ranking, metric: Metric, validated: Validated) -> tup
     return f"No candidate got a score from the search itself, of those to be certified: {why}.", cause
 
 
-def _metric_and_guess(
-    run: Run, index: int, candidate: dict[str, Any], of_folds: Ranking | None
-) -> tuple[Metric, Guess | None]:
+def _metric_and_guess(run: Run, index: int, ranking: Ranking, by_folds: bool) -> tuple[Metric, Guess | None]:
     """Return the metric of one candidate, tuned where it must be, and the guess.
 
     ``of_folds`` is the search's ranking, if it is by the metric; else validation rows give the guess.
     """
-    validated = partial(run.validated, candidate)
+    validated = partial(run.validated, ranking.results["params"][index])
     guess: Guess | None = None
     if run.median is None and run.metric.is_tuned:
         return _tuned_by_validation(validated, run.metric, run.y)
-    if of_folds is not None:
-        guess = _guess_from_folds(run, of_folds, index)
+    if by_folds:
+        guess = _guess_from_folds(run, ranking, index)
     return run.metric, guess or _guess_from_validation(validated, run.metric, run.subsample_size)
 
 

@@ -183,22 +183,14 @@ class Parameters(SimpleNamespace):
     def _check_search(self, own: dict[str, Any]) -> None:
         """Raise ValueError for a search whose candidates cannot be asked about."""
         refused = (
-            (
-                self.of_pairs, "over a model of features, not of a kernel or distance matrix,", "estimator",
-                "The holdout has its pairs with all rows, and a candidate needs some only. Use ask='winner'.",
-            ),
-            (
-                engines.has_own_cv(self.search), "without a cv of its own", "cv",
-                "One validation part of the rows takes its place. Use ask='winner', which keeps the cv.",
-            ),
-            (
-                callable(own.get("refit")), "without a function as refit", "refit",
-                "Certified scores choose the winner. Use one_standard_error=, or ask='winner'.",
-            ),
-            (
-                own.get("enable_pruning"), "without pruning", "enable_pruning",
-                "Every step of every model would be a question. Use enable_pruning=False, or ask='winner'.",
-            ),
+            (self.of_pairs, "over a model of features, not of a kernel or distance matrix,", "estimator",
+             "The holdout has its pairs with all rows, and a candidate needs some only. Use ask='winner'."),
+            (engines.has_own_cv(self.search), "without a cv of its own", "cv",
+             "One validation part of the rows takes its place. Use ask='winner', which keeps the cv."),
+            (callable(own.get("refit")), "without a function as refit", "refit",
+             "Certified scores choose the winner. Use one_standard_error=, or ask='winner'."),
+            (own.get("enable_pruning"), "without pruning", "enable_pruning",
+             "Every step of every model would be a question. Use enable_pruning=False, or ask='winner'."),
         )  # fmt: skip
         for is_so, expected, name, fix in refused:
             if self.asks_candidates and is_so:

@@ -114,9 +114,7 @@ class Delegates(CallbackSupportMixin):
     decision_function = _to_best("decision_function", "Return the decision function of ``best_estimator_``.")
     score_samples = _to_best("score_samples", "Return the score of every row by ``best_estimator_``.")
     transform = _to_best("transform", "Transform with ``best_estimator_``.")
-    inverse_transform = _to_best(
-        "inverse_transform", "Transform back with ``best_estimator_``.", has_ids=False
-    )
+    inverse_transform = _to_best("inverse_transform", "Transform back by ``best_estimator_``.", has_ids=False)
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Return the plain metric on the X given; asks the holdout nothing.
@@ -672,9 +670,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     @property
     def _repr_html_(self) -> Callable[[], str]:
         if get_config()["display"] != "diagram":
-            raise AttributeError(
-                "Only where the 'display' of sklearn.set_config is 'diagram' is there a page."
-            )
+            raise AttributeError("There is a page only where sklearn.set_config has display='diagram'.")
         return self._as_page
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:

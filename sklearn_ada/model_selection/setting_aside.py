@@ -189,7 +189,7 @@ def split_by_ids(
     groups: Any,
     share: float,
     random_state: int | None,
-    before: NDArray[np.bool_] | None = None,
+    before: NDArray[np.bool_] | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the numbers of training and holdout rows, each row assigned by itself.
 
@@ -210,8 +210,8 @@ def split_by_ids(
     Examples
     --------
     >>> ids = id_hashes(np.arange(1000), "Holdout")
-    >>> train, test = split_by_ids(ids, None, 0.25, None)
-    >>> moved = split_by_ids(ids[::-1], None, 0.25, None)[1]
+    >>> train, test = split_by_ids(ids, None, 0.25, None, None)
+    >>> moved = split_by_ids(ids[::-1], None, 0.25, None, None)[1]
     >>> len(train) + len(test), bool((np.sort(999 - moved) == test).all())
     (1000, True)
     """

@@ -178,8 +178,8 @@ def shuffled(
     rows: NDArray[np.int64],
     digest: str,
     random_state: int | None,
-    ids: NDArray[np.bytes_] | None = None,
-    groups: Any = None,
+    ids: NDArray[np.bytes_] | None,
+    groups: Any,
 ) -> NDArray[np.int64]:
     """Return row numbers in a random order that keeps each group (or id) together.
 
@@ -198,8 +198,8 @@ def shuffled(
     Examples
     --------
     >>> ids = id_hashes(np.arange(6), "Holdout")
-    >>> order = shuffled(np.arange(6), "", None, ids)
-    >>> moved = shuffled(np.arange(6), "", None, ids[::-1])  # the same rows from the end of the file
+    >>> order = shuffled(np.arange(6), "", None, ids, None)
+    >>> moved = shuffled(np.arange(6), "", None, ids[::-1], None)  # the same rows from the end of the file
     >>> sorted(order.tolist()), bool((5 - moved == order).all())
     ([0, 1, 2, 3, 4, 5], True)
     """

@@ -83,12 +83,8 @@ class RowsQuestion(RefinedQuestion):
         ends = self.construction.ends(seen.y, seen.outputs, seen.classes, ln_delta, draw.question())
         low, high = self._lattice(*ends)
         low_foreseen, high_foreseen = self._foreseen(index, ln_delta)
-        symbols = (
-            Symbol(self.stream, index, self.scale),
-            Symbol("count", low - low_foreseen, _SCALE),
-            Symbol("count", high - high_foreseen, _SCALE),
-        )
-        return CodedRelease(symbols), {}
+        off = [Symbol("count", each, _SCALE) for each in (low - low_foreseen, high - high_foreseen)]
+        return CodedRelease((Symbol(self.stream, index, self.scale), *off)), {}
 
     def expected_symbols(self, allowance: Allowance) -> tuple[Symbol, ...]:
         """Return what would be released if everything were as foreseen."""
@@ -142,15 +138,9 @@ def with_rows_interval(question: Question, data: HoldoutData, policy: Policy) ->
         return None  # as when it is read from its record
     behind = guess.size or size
     ln_delta = policy.planned_ln_delta
-    foreseen = Foreseen(
-        value=guess.value,
-        deviation=guess.deviation,
-        error=math.sqrt(1.0 / size + 1.0 / behind),
-        y=data.y,
-        identical_rows=policy.class_mix == "priced" or not data.is_classification,
-        ln_delta=ln_delta,
-        details=guess.details,
-    )
+    error = math.sqrt(1.0 / size + 1.0 / behind)
+    identical = policy.class_mix == "priced" or not data.is_classification
+    foreseen = Foreseen(guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details)
     construction = rule.rows_interval(foreseen)
     if construction is None:
         return None

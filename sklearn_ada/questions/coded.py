@@ -145,12 +145,8 @@ class CodedQuestion(Question):
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
-        return {
-            "name": self.purpose,
-            "centre": self.cells.guess,
-            "half_cell": self.cells.half_cell,
-            "scale": self.scale,
-        }
+        where = {"centre": self.cells.guess, "half_cell": self.cells.half_cell}
+        return {"name": self.purpose, **where, "scale": self.scale}
 
     def measure(self, estimator: Any, data: HoldoutData) -> tuple[Measured, NDArray[Any]]:
         """Look at the holdout: return the value and the model's outputs.

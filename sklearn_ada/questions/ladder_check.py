@@ -112,14 +112,10 @@ class LadderQuestion(RefinedQuestion):
         improved = symbol.stream == "lattice" or symbol.value > 0
         ends = (best - reach if improved else low, best + reach)
         interval = self.coded.rule.interval(ends, self.coded.size, allowance.ln_delta)
-        return Outcome(
-            min(max(best, low), high),
-            interval if improved else (low, interval[1]),
-            "improves" if improved else "no improvement",
-            self.coded.rule.theorem,
-            target,
-            interval[1] >= high and (not improved or interval[0] <= low),
-        )
+        interval = interval if improved else (low, interval[1])
+        value, verdict = min(max(best, low), high), "improves" if improved else "no improvement"
+        vacuous = interval[1] >= high and interval[0] <= low
+        return Outcome(value, interval, verdict, self.coded.rule.theorem, target, vacuous)
 
     @property
     def _spread(self) -> float:

@@ -246,13 +246,8 @@ class GaussianQuestion(NoisyQuestion):
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
-        return {
-            "name": f"gaussian {self.purpose}",
-            "centre": self.cells.guess,
-            "half_cell": self.cells.half_cell,
-            "scale": self.scale,
-            "noise": self.deviation,
-        }
+        where = {"centre": self.cells.guess, "half_cell": self.cells.half_cell, "scale": self.scale}
+        return {"name": f"gaussian {self.purpose}", **where, "noise": self.deviation}
 
     def release(self, seen: float | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Add the noise of this question and return the cell of the sum."""
@@ -326,12 +321,8 @@ class NoisyCheck(NoisyQuestion):
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
-        return {
-            **self.coded.describe(),
-            "name": f"thresholdout {self.settings.noise}",
-            "noise_scale": self.scale_of_noise,
-            "max_hits": self.settings.max_hits,
-        }
+        of_noise = {"noise_scale": self.scale_of_noise, "max_hits": self.settings.max_hits}
+        return {**self.coded.describe(), "name": f"thresholdout {self.settings.noise}", **of_noise}
 
     def exhausted(self, memory: dict[str, Any]) -> str | None:
         """Return why nothing more is answered, or None."""

@@ -185,14 +185,10 @@ class Question(ABC):
         levels = described.levels
         if levels is not None and private.levels is not None:
             levels = (max(levels[0], private.levels[0]), min(levels[1], private.levels[1]))
-        return replace(
-            described,
-            interval=description_length.intersection(described.interval, [private.interval]),
-            levels=levels,
-            theorem=f"{described.theorem}; {private.theorem}",
-            vacuous=described.vacuous and private.vacuous,
-            route="both",
-        )
+        interval = description_length.intersection(described.interval, [private.interval])
+        theorem, vacuous = f"{described.theorem}; {private.theorem}", described.vacuous and private.vacuous
+        made = replace(described, interval=interval, levels=levels, theorem=theorem, vacuous=vacuous)
+        return replace(made, route="both")
 
 
 QUESTIONS: dict[type, type[Question]] = {}

@@ -186,9 +186,7 @@ def shown(text: str, secret: bytes, context: str) -> int:
     try:
         return int.from_bytes(_padded(bytes.fromhex(text), secret, context), "big", signed=True)
     except (TypeError, ValueError) as error:
-        raise LedgerDamagedError(
-            "What a record keeps sealed cannot be read: the ledger was edited."
-        ) from error
+        raise LedgerDamagedError("What a record keeps sealed cannot be read: it was edited.") from error
 
 
 def _padded(content: bytes, secret: bytes, context: str) -> bytes:

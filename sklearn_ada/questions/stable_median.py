@@ -452,16 +452,11 @@ class StableQuestion(Question):
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         return {
-            "name": f"median {self.purpose}",
-            "n_subsamples": self.n_subsamples,
-            "subsample_size": self.units_each,
-            "stratified": self.stratified,
-            "grid": repr(self.grid),
-            "centre": self.centre,
-            "scale": self.scale,
-            "epsilon": self.drawing.epsilon,
+            "name": f"median {self.purpose}", "n_subsamples": self.n_subsamples,
+            "subsample_size": self.units_each, "stratified": self.stratified, "grid": repr(self.grid),
+            "centre": self.centre, "scale": self.scale, "epsilon": self.drawing.epsilon,
             "method": self.drawing.method,
-        }
+        }  # fmt: skip
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the metric of every subsample, as grid indices, or a failure."""
@@ -552,15 +547,9 @@ class StableQuestion(Question):
         verdict = "differs" if first else "agrees"
         if self.purpose == "certify":
             verdict = "exact" if self.drawing.is_exact else "drawn"
-        return Outcome(
-            min(max(self.grid.value(median), bounds[0]), bounds[1]),
-            interval,
-            verdict,
-            theorem,
-            self.target,
-            vacuous=interval == bounds if levels is None else levels == (0.0, 1.0),
-            levels=levels,
-        )
+        value = min(max(self.grid.value(median), bounds[0]), bounds[1])
+        vacuous = interval == bounds if levels is None else levels == (0.0, 1.0)
+        return Outcome(value, interval, verdict, theorem, self.target, vacuous, levels)
 
     def _sampling(self, allowance: Allowance) -> tuple[int, float, float]:
         """Return the number of subsamples, a draw's rank error, and ln delta of the sampling.

@@ -264,8 +264,7 @@ class HoldoutData:
             expected, owner = "a scorer that takes sample_weight", "a holdout with sample_weight"
             expected += f" for {n_classes} classes" if metric.takes_weights() else ""
             fix = (
-                "Use such a scorer, as scoring(estimator, X, y, sample_weight=None), or a Holdout without "
-                "sample_weight."
+                "Use such a scorer: scoring(estimator, X, y, sample_weight=None); or leave out sample_weight."
             )
             raise bad_parameter("scoring", owner, expected, metric.name, fix)
 
@@ -274,15 +273,11 @@ class HoldoutData:
         if self.units is None:
             return {}
         digest = canonical_digest((self.units.weight, self.units.unit)).encode()
-        return {
-            "units": {
-                "number": self.n_units,
-                "weights": self.units.has_weight,
-                "groups": self.units.has_groups,
-                "weight_bound": self.units.bound,
-                "digest": hmac.new(secret, digest, hashlib.sha256).hexdigest(),
-            }
-        }
+        about = {
+            "number": self.n_units, "weights": self.units.has_weight, "groups": self.units.has_groups,
+            "weight_bound": self.units.bound, "digest": hmac.new(secret, digest, hashlib.sha256).hexdigest(),
+        }  # fmt: skip
+        return {"units": about}
 
     def subsample_size(self, n_subsamples: int, *, stratify: bool = False) -> int:
         """Return how many units (rows, or groups) each of so many subsamples has."""

@@ -248,7 +248,7 @@ def model_digest(estimator: Any) -> str:
     are their labels and nothing else, no code and no version of this package.
     """
     given = isinstance(estimator, Given)
-    return _digest_or_nonce(("given", estimator.given_outputs) if given else estimator)
+    return digest_or_nonce(("given", estimator.given_outputs) if given else estimator)
 
 
 def metric_identity(metric: Metric) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def metric_identity(metric: Metric) -> dict[str, Any]:
     Two functions of the same name are two metrics.
     """
     scoring = metric.scoring
-    named = scoring if isinstance(scoring, str) else _digest_or_nonce(scoring)
+    named = scoring if isinstance(scoring, str) else digest_or_nonce(scoring)
     return {"metric": metric.describe(), "scoring": named}
 
 
@@ -280,16 +280,8 @@ def question_key(
     scikit-learn; of all floats so many ``digits``. ``outputs`` is a digest of the rows of the guess or, where
     only public rows can confirm that the model is the same, of the model's outputs on them.
     """
-    return _digest(
-        {
-            "subject": subject,
-            "purpose": purpose,
-            "guess": rounded(guess, digits),
-            "outputs": outputs,
-            "plan": rounded(plan, digits),
-            "versions": _VERSIONS,
-        }
-    )
+    fixed = {"guess": rounded(guess, digits), "plan": rounded(plan, digits), "versions": _VERSIONS}
+    return _digest({"subject": subject, "purpose": purpose, "outputs": outputs, **fixed})
 
 
 def rounded(part: Any, digits: int = 9) -> Any:
@@ -316,7 +308,8 @@ def selection_key(metric: Metric, models: Sequence[str], epsilon: float | str | 
     return "selection " + _digest({"subject": subject, "epsilon": epsilon, "versions": _VERSIONS})
 
 
-def _digest_or_nonce(content: Any) -> str:
+def digest_or_nonce(content: Any) -> str:
+    """Return the digest of an object, or a random text if it has none."""
     try:
         return canonical_digest(content)
     except Undigestible:

@@ -408,24 +408,22 @@ class Genesis:
         identity = "ids" if data.ids is not None else "labels"
         if found is not None and data.ids is None and "identity" not in found:
             identity = "content"
-        made = cls(
-            {
-                "schema": SCHEMA_VERSION,
-                **({} if identity == "content" else {"identity": identity}),
-                "fingerprint": data.fingerprint(secret, identity),
-                "rows": len(data),
-                "split": split,
-                "secret_digest": secret_digest(seed or secret),
-                "seeded": seed is not None,
-                **policy.to_dict(),
-                **data.describe_units(secret),
-                **({"class_counts": data.class_counts.tolist()} if policy.class_mix == "priced" else {}),
-            }
-        )
+        body = {
+            "schema": SCHEMA_VERSION,
+            **({} if identity == "content" else {"identity": identity}),
+            "fingerprint": data.fingerprint(secret, identity),
+            "rows": len(data),
+            "split": split,
+            "secret_digest": secret_digest(seed or secret),
+            "seeded": seed is not None,
+            **policy.to_dict(),
+            **data.describe_units(secret),
+            **({"class_counts": data.class_counts.tolist()} if policy.class_mix == "priced" else {}),
+        }
         if found is None or not identity == found.get("identity") == "ids":
-            return made
+            return cls(body)
         about_rows = {name: found[name] for name in _ABOUT_ROWS if name in found}
-        return cls({name: value for name, value in made.body.items() if name not in _ABOUT_ROWS} | about_rows)
+        return cls({name: value for name, value in body.items() if name not in _ABOUT_ROWS} | about_rows)
 
     @property
     def policy(self) -> Policy:

@@ -102,9 +102,9 @@ def sealed_for(public: str, point: int, context: str) -> str:
         What it is sealed for; it opens with the same only.
     """
     library = _library()
-    once = library.private.generate()
+    once = library.x25519.X25519PrivateKey.generate()
     sender = once.public_key().public_bytes_raw()
-    shared = once.exchange(library.public.from_public_bytes(bytes.fromhex(public)))
+    shared = once.exchange(library.x25519.X25519PublicKey.from_public_bytes(bytes.fromhex(public)))
     cipher = _cipher(shared, sender, bytes.fromhex(public))
     content = point.to_bytes(_BYTES, "big", signed=True)
     envelope: bytes = sender + cipher.encrypt(_NONCE, content, context.encode())
@@ -129,19 +129,17 @@ def opened_with(private: Any, text: str, context: str) -> int:
     try:
         whole = bytes.fromhex(text)
         sender, content = whole[:_KEY], whole[_KEY:]
-        shared = private.exchange(library.public.from_public_bytes(sender))
+        shared = private.exchange(library.x25519.X25519PublicKey.from_public_bytes(sender))
         cipher = _cipher(shared, sender, private.public_key().public_bytes_raw())
         return int.from_bytes(cipher.decrypt(_NONCE, content, context.encode()), "big", signed=True)
     except (library.invalid, TypeError, ValueError) as error:
-        raise LedgerDamagedError(
-            "What a record keeps sealed cannot be opened: the ledger was edited."
-        ) from error
+        raise LedgerDamagedError("What a record keeps sealed cannot be opened: it was edited.") from error
 
 
 def _key(given: Any, name: str, owner: str, expected: str, *, is_public: bool) -> Any:
     """Return the public, or the private, key that was given; None if it is of the other kind."""
     library = _library()
-    kind, other = library.public, library.private
+    kind, other = library.x25519.X25519PublicKey, library.x25519.X25519PrivateKey
     if not is_public:
         kind, other = other, kind
     if isinstance(given, (kind, other)):
@@ -202,13 +200,5 @@ def _library() -> Any:
         raise ImportError(
             f'A seal_key needs the library cryptography: pip install "sklearn-ada[seal]" ({error}).'
         ) from error
-    public, private = x25519.X25519PublicKey, x25519.X25519PrivateKey
-    return SimpleNamespace(
-        public=public,
-        private=private,
-        pem=serialization,
-        hashes=hashes,
-        aead=aead,
-        kdf=hkdf,
-        invalid=InvalidTag,
-    )
+    parts = {"x25519": x25519, "pem": serialization, "hashes": hashes, "aead": aead, "kdf": hkdf}
+    return SimpleNamespace(**parts, invalid=InvalidTag)

@@ -291,6 +291,5 @@ def plain_identities():
     with (
         mock.patch("sklearn_ada.terms.models.canonical_digest", digest_of),
         mock.patch("sklearn_ada.terms.models._VERSIONS", {}),
-        mock.patch("sklearn_ada.model_selection.certifying.canonical_digest", digest_of),
     ):
         yield
