@@ -134,12 +134,19 @@ def _of_call(node: ast.Call, *, draws: bool) -> Iterator[tuple[ast.expr, str]]:
     if isinstance(node.func, ast.Attribute) and name in _WITH_A_SCALE and _is_generator(node.func.value):
         scales = [each.value for each in node.keywords if each.arg == "scale"]
         yield (scales[0], "scale") if scales else (node, "added scale")
-    elif isinstance(node.func, ast.Name) and name in KERNELS:
+    elif name in KERNELS and _is_of_a_module(node.func):
         yield _argument(node, KERNELS[name]), "scale"
-    elif isinstance(node.func, ast.Name) and name in HANDED_ON:
+    elif name in HANDED_ON and _is_of_a_module(node.func):
         yield _argument(node, HANDED_ON[name]), "handed on"
     elif draws and name == "exp":
         yield node.args[0], "exponent"
+
+
+def _is_of_a_module(function: ast.expr) -> bool:
+    """Return whether a function is called by its name or by its module's, not as a method of an object."""
+    if isinstance(function, ast.Attribute):
+        return isinstance(function.value, ast.Name) and function.value.id not in ("self", "cls")
+    return isinstance(function, ast.Name)
 
 
 def _argument(call: ast.Call, where: int | str) -> ast.expr:
