@@ -18,7 +18,7 @@ STEPS = {
     "digest of the guess rows": ("digest/rows.py", "rows_digest"),
     "digest of the model": ("terms/models.py", "model_digest"),
     "guess": ("model_selection/scorers.py", "_guess"),
-    "look at the holdout": ("holdout/session.py", "look"),
+    "look at the holdout": ("holdout/looking.py", "look"),
     "charge": ("ledger/transactions.py", "charge"),
     "of it the durable commit": ("ledger/sqlite.py", "commit"),
 }

@@ -2,7 +2,7 @@
 
 The digest of a model is part of the key of a question, by which a recorded answer is found again. It is a
 proposal only: the holdout compares what the model predicts with what is recorded, at a price
-(`sklearn_ada.holdout.confirming`). So a digest need not be complete, and no walk over Python objects can
+(`sklearn_ada.holdout.asking`). So a digest need not be complete, and no walk over Python objects can
 be: weights in files, names looked up by ``eval`` and patched libraries are seen by none. Two mistakes remain,
 and both only cost nats:
 

@@ -1,6 +1,6 @@
 """Answer one question: find its record, else admit it, look at the holdout and charge it.
 
-1. *Find.* The ledger is asked whether the question is on record (`sklearn_ada.holdout.confirming`).
+1. *Find.* The ledger is asked whether the question is on record (`Proposal`).
 2. *Admit.* Earlier records alone decide whether a new question is admitted, and what it may spend
    (`allowance_or_refuse`): a refusal that depended on the answer would reveal something about it for nothing.
    A question is refused if its interval could be wider than the tolerance, if its mechanism or its holdout
@@ -16,23 +16,72 @@ the answers that the rows do not decide. A question on its own was fixed by what
 begun; if something else was recorded between that and its own record (by a thread, or by a colleague), who
 came first may have been decided by the rows, so then description length speaks alone. In a round it does
 until that is closed (`session.close_round`).
+
+**A digest proposes, the holdout confirms, at a price.**
+
+A question that is asked again has the key of the first time. That is only a proposal: a model's digest cannot
+see weights in a file, names that ``eval`` looks up or a patched library, and another model with the same
+digest must not get the first one's answer. So the model predicts the holdout once more, and what it says is
+compared with what the record keeps of it (`OutputSummary`). The outcome is a symbol with a price, for it
+would tell an asker who makes models that differ on one chosen row whether that row is in the holdout:
+
+- "the same" is nearly free if few differed before, .001 nats the first time and less than .05 nats for a
+  thousand times; after one that differed, .1 nats and then less. The answer is the recorded one.
+- "different" costs 7 nats the first time, and more if there were many that were the same. It is a new
+  question then, recorded as another version of the key and admitted as any other. If that is refused,
+  "different" is paid for nevertheless.
+
+Whoever asks a third time is compared with all versions that there were before the look at once (with those
+that somebody else has recorded since, in a further comparison), and learns which of them it is, if any: "the
+same or different" is one symbol, and which of k versions it is, another: of ``ln k`` nats the first time,
+less for a version that comes again and again. "The same or different" is learnt apart from that of proposals
+with one version: a model which predicts at random, a new version each time, counts there as one that was
+different, however often it is asked. The comparison is never refused: earlier records alone decide that it is
+made, and its price is the same whatever the tolerance.
+
+The proof is that of every symbol: which records there are to compare with, and so what may come of it, is
+fixed by the transcript before the look, and the code gives all outcomes together a mass of at most 1.
+
+**What a confirmation shows** is that the model says on the holdout's rows what is recorded. A model that
+says the same on all of them and something else elsewhere in the population gets the first one's certificate,
+which is about the first one.
+
+**Where privacy certifies** a comparison without noise would end the route. There a key that is found is
+answered as it stands: the outputs on the rows of the guess are part of it, so a match is confirmed on rows
+that are public. If there are none (a bare number as the guess, or a choice among models) a model with code
+that is no installed library's is a new question each time, with one warning.
+
+**Where description length certifies** a model of the user's own class with a bare number as its guess is
+proposed and confirmed like any other. A question that is new each time would make a notebook that is run
+again pay for all of them, while the urn makes repeated mismatches cheap.
+
+Records of older releases keep nothing to compare with. Their questions are asked again, as a new version.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from sklearn_ada._notices import warn_user
 from sklearn_ada.accounting.events import FAILURES, Event, Symbol
 from sklearn_ada.answer import Answer
+from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.guarantees.description_length import Purse
-from sklearn_ada.holdout.confirming import Proposal
 from sklearn_ada.holdout.framing import Ask, Framed, frame
-from sklearn_ada.holdout.records import AnswerRecord, RefusalRecord, SealedRecord
-from sklearn_ada.holdout.session import Session, held_interrupts, look, with_bare_errors
-from sklearn_ada.holdout.state import RefusedError, State
+from sklearn_ada.holdout.looking import held_interrupts, look, with_bare_errors
+from sklearn_ada.holdout.records import (
+    AnswerRecord,
+    ConfirmationRecord,
+    RefusalRecord,
+    SealedRecord,
+    kept_outputs,
+)
+from sklearn_ada.holdout.session import Session
+from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
 from sklearn_ada.questions.question import Draw, LossCount, Question, Transcript
 from sklearn_ada.terms.outputs import Observation, OutputSummary
@@ -56,11 +105,10 @@ def put_once(session: Session, asked: Ask, question: Question) -> Answer | None:
     return answer_to(session, framed)
 
 
-def answer_to(session: Session, framed: Framed, looked: list[Any] | None = None) -> Answer:
+def answer_to(session: Session, framed: Framed, looked: Looked | None = None) -> Answer:
     """Return the answer to a question in its form, recorded and charged.
 
-    ``looked`` gets what the look gave, once that is recorded or confirmed. Whoever passes it clears it, and
-    shows nobody before it is charged.
+    ``looked`` gets the count that the look gave, once that is recorded or confirmed.
     """
     try:
         return session.answer_of(Recording(session, framed).record(looked))
@@ -74,6 +122,22 @@ def refuse(session: Session, refused: RefusedError, **entry: Any) -> Answer:
     """Return an answer without a value, which is recorded; ``entry`` is what the record says besides."""
     refusal = RefusalRecord(reason=str(refused), **entry)
     return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
+
+
+@dataclass
+class Looked:
+    """The count that a look gave, for whoever releases it next: shown to nobody before it is charged.
+
+    It is forgotten when its block ends, or the frames of an error would hold it.
+    """
+
+    point: int | None = None
+
+    def __enter__(self) -> Looked:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.point = None
 
 
 class _Fixed(NamedTuple):
@@ -91,7 +155,7 @@ class _Fixed(NamedTuple):
 
 @dataclass
 class Recording:
-    """The way of one question to its record: find it or fix what it may spend, then look and charge.
+    """The way of one question to its record: find it or admit it, then look and charge.
 
     Errors that leave it may show all that it holds, so it never holds what was seen of the holdout.
 
@@ -103,38 +167,34 @@ class Recording:
 
     session: Session
     framed: Framed
-    _fixed: _Fixed | None = None
 
-    def record(self, looked: list[Any] | None) -> Record:
+    def record(self, looked: Looked | None) -> Record:
         """Return the record of the answer: one that was there, confirmed, or a new one."""
-        proposal = self._find()
+        models, outputs = [self.framed.asked.subject.estimator], _public_outputs(self.framed.question)
+        proposal = Proposal.find(self.session, self.framed.keys, self._admitted, models, outputs)
         if proposal.is_answered:
             return proposal.versions[0]
         secret = self.session.ledger.secret()  # which cannot be read inside a charge
         model = self.framed.asked.subject.copy()
         return with_bare_errors(lambda: self._look_and_charge(proposal, model, secret, looked))
 
-    def _find(self) -> Proposal:
-        """Return what is on record; if there is nothing, fix what the question may spend."""
-        models, outputs = [self.framed.asked.subject.estimator], _public_outputs(self.framed.question)
-        return Proposal.find(self.session, self.framed.keys, self._fix, models, outputs)
-
-    def _fix(self, state: State) -> None:
+    def _admitted(self, state: State) -> _Fixed:
+        """Return what a new question may spend; RefusedError if it is not admitted."""
         allowance = allowance_or_refuse(self.session, self.framed, state)
-        self._fixed = _Fixed(state, state.applied, state.account.nats, allowance)
+        return _Fixed(state, state.applied, state.account.nats, allowance)
 
     def _look_and_charge(
-        self, proposal: Proposal, model: Any, secret: bytes, looked: list[Any] | None
+        self, proposal: Proposal[_Fixed], model: Any, secret: bytes, looked: Looked | None
     ) -> Record:
         """Return the record of what a copy of the model gives on the holdout."""
         question, data = self.framed.question, self.session.data
         with held_interrupts() as interrupts:
             observation = look(question.evaluate, model, data, interrupts, question.stream, question.scale)
-            decide = functools.partial(self._decide, proposal.key, secret, observation.seen)
+            decide = functools.partial(self._record_of_new_answer, proposal, secret, observation.seen)
             outputs = self._comparable(observation)
-            record = proposal.charge(outputs, decide, self.framed.entry, secret)
-            if looked is not None:
-                looked.append(observation.seen)
+            record = proposal.confirm_or_charge(outputs, decide, self.framed.entry, secret)
+            if looked is not None and isinstance(observation.seen, int):
+                looked.point = observation.seen
             interrupts.raised &= record.fresh  # what was recorded before is an answer
         return record
 
@@ -152,47 +212,56 @@ class Recording:
         symbols = seen if isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen) else ()
         return outputs.without_values([symbol.to_dict() for symbol in symbols])
 
-    def _decide(
-        self, first: str, secret: bytes, seen: Any, version: str, outputs: str, state: State
+    def _record_of_new_answer(
+        self, proposal: Proposal[_Fixed], secret: bytes, seen: Any, version: str, outputs: str, state: State
     ) -> AnswerRecord:
         """Return the record of a new answer.
 
         Parameters
         ----------
-        first, version : str
-            Keys of the first version of the question, and of this one.
+        proposal : Proposal
         secret : bytes
         seen : object
             What the look gave.
+        version : str
+            Key of this version of the question.
         outputs : str
             What the record keeps of the model's outputs.
         state : State
         """
-        framed, fixed, question = self.framed, self._fixed, self.framed.question
-        if version != first:  # the digest is of two models, so none of them was declared
+        framed, fixed, question = self.framed, proposal.admitted, self.framed.question
+        if version != proposal.key:  # the digest is of two models, so none of them was declared
             framed, fixed = replace(framed, member=""), None
         if fixed is not None and fixed.is_after_same_records(state):
             allowance = fixed.allowance
         else:
             allowance = allowance_or_refuse(self.session, framed, state)
+        # Nothing was recorded since it was fixed.
+        in_order = proposal.admitted is not None and proposal.admitted.nats == state.account.nats
         draw = Draw(secret, version, state.memories.get(question.memory_name, {}))
-        answer = functools.partial(self._answer, framed, state, allowance, draw, outputs)
+        answer = functools.partial(self._record_of_seen, framed, state, allowance, draw, outputs, in_order)
         try:
             return answer(seen)
         except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
             return answer((Symbol(question.stream, FAILURES[6], question.scale),))
 
-    def _answer(
-        self, framed: Framed, state: State, allowance: Allowance, draw: Draw, outputs: str, seen: Any
+    def _record_of_seen(
+        self,
+        framed: Framed,
+        state: State,
+        allowance: Allowance,
+        draw: Draw,
+        outputs: str,
+        in_order: bool,
+        seen: Any,
     ) -> AnswerRecord:
-        """Return the record of what was seen.
-
-        It is checked before that it can be written as JSON.
-        """
+        """Return the record of what was seen, after checking that it can be written as JSON."""
         question, statistic, subject = framed.question, framed.question.statistic, framed.asked.subject
         in_round = state.still_open(framed.asked.round_name)
         event, memory = question.release(seen, allowance, draw)
-        transcript = transcript_of(state, event) if self._is_by_transcript(state, in_round) else None
+        # The transcript theorem holds of answers in whose order the rows have no part.
+        by_transcript = statistic is not None and in_order and state.is_alone(in_round)
+        transcript = transcript_of(state, event) if by_transcript else None
         about: dict[str, Any] = {
             "subject": framed.subject, "round_name": in_round, "outputs": outputs,
             "outcome": question.outcome(event, allowance, memory, transcript),
@@ -212,15 +281,164 @@ class Recording:
         canonical_json(record.to_dict())
         return record
 
-    def _is_by_transcript(self, state: State, in_round: str | None) -> bool:
-        """Return whether the transcript theorem holds of the answer: the rows did not decide its place."""
-        is_next = self._fixed is not None and self._fixed.nats == state.account.nats
-        return self.framed.question.statistic is not None and is_next and state.is_alone(in_round)
-
 
 def _public_outputs(question: Question) -> str:
     """Return the digest of the model's outputs on the rows of the guess; empty if there are none."""
     return "" if question.guess is None else question.guess.outputs
+
+
+# What is on record of a question.
+
+Decide = Callable[[str, str, State], LedgerRecord]
+"""From the key of a version, the summary that its record keeps, and the state, to that record."""
+
+
+Admitted = TypeVar("Admitted")
+
+
+@dataclass(frozen=True)
+class Proposal(Generic[Admitted]):
+    """What is on record under the key that digests make of a question.
+
+    Parameters
+    ----------
+    session : Session
+    key : str
+    versions : list of Record
+        Of the question, that were found before the look.
+    is_anew : bool
+        Whether it is a new question each time, as privacy certifies and nothing public confirms it.
+    admitted : object or None
+        What a new question may spend; None where one was found.
+    """
+
+    session: Session
+    key: str
+    versions: list[Record]
+    is_anew: bool
+    admitted: Admitted | None
+
+    @classmethod
+    def find(
+        cls,
+        session: Session,
+        keys: Sequence[str],
+        admit: Callable[[State], Admitted],
+        models: Sequence[Any],
+        outputs: str = "",
+    ) -> Proposal[Admitted]:
+        """Return all versions of the first of these keys that has any.
+
+        With a question that is new each time and was asked before comes a warning.
+
+        Parameters
+        ----------
+        session : Session
+        keys : sequence of str
+        admit : callable
+            Takes the state, if none has any, and returns what a new question may spend.
+        models : sequence of fitted estimators
+            That are asked about.
+        outputs : str, default=""
+            Digest of their outputs on the rows of the guess; empty if there are none.
+        """
+        is_anew = session.policy.is_private and not outputs and any(map(has_own_code, models))
+        admitted: list[Admitted] = []
+        found = session.ledger.find_each(
+            [version_key(key, n) for key in keys for n in (1, 2)], lambda state: admitted.append(admit(state))
+        )
+        key = str(found[0].key) if found else keys[0]
+        versions = [record for record in found if record.key in (key, version_key(key, 2))]
+        proposal = cls(session, key, versions, is_anew, admitted[0] if admitted else None)
+        if len(versions) > 1:
+            proposal._add_versions(versions)
+        if found and is_anew:
+            warn_user(
+                "A question is asked, and paid for, again: its model has code of its own, so only public "
+                "rows can show whether it is the same. Give validation rows: guess_from=(X_val, y_val).",
+                once=("asked anew", session.fingerprint),
+            )
+        return proposal
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the answer on record is returned without a look."""
+        return bool(self.versions) and self.session.policy.is_private and not self.is_anew
+
+    def confirm_or_charge(
+        self, outputs: OutputSummary, decide: Decide, entry: dict[str, Any], secret: bytes
+    ) -> Record:
+        """Return the record with these outputs; if there is none, record what ``decide`` returns.
+
+        Where privacy certifies nothing is compared.
+
+        Parameters
+        ----------
+        outputs : OutputSummary
+            What the model says on the holdout.
+        decide : callable
+        entry : dict
+            Purpose, metric and asker, for the record of a comparison.
+        secret : bytes
+            The ledger's.
+        """
+        session, compared, versions = self.session, 0, [*self.versions]
+        while True:  # until nobody else has recorded a version since the comparison
+            if session.policy.is_private:
+                same = versions[0] if versions and not self.is_anew else None
+            else:
+                same = self._confirmed(outputs, versions[compared:], entry, secret)
+            if same is not None:
+                return same
+            compared = len(versions)
+            name = version_key(self.key, compared + 1)
+            summary = outputs.sealed(session.sealing_key(name, secret))
+            record = session.charge(name, functools.partial(decide, name, summary))
+            if record.fresh:
+                return record
+            self._add_versions(versions)
+
+    def _confirmed(
+        self, outputs: OutputSummary, versions: list[Record], entry: dict[str, Any], secret: bytes
+    ) -> Record | None:
+        """Return the version with these outputs, or None; recorded and paid for either way.
+
+        Where no version keeps outputs, nothing is compared, and nothing revealed.
+        """
+        kept = [(record, kept_outputs(record.body)) for record in versions]
+        comparable = [(record, before) for record, before in kept if before is not None]
+        if not comparable:
+            return None
+        agree = (
+            number
+            for number, (record, before) in enumerate(comparable)
+            if outputs.agrees_with(before, self.session.sealing_key(str(record.key), secret))
+        )
+        same, numbers = next(agree, None), [record.seq for record, _ in comparable]
+        asked = {name: entry[name] for name in ("purpose", "metric", "who", "label", "time")}
+        self.session.charge(None, lambda state: ConfirmationRecord.of(state, numbers, same, asked))
+        return None if same is None else comparable[same][0]
+
+    def _add_versions(self, versions: list[Record]) -> None:
+        """Append versions that are recorded since; the others never change."""
+        while record := self.session.ledger.find(version_key(self.key, len(versions) + 1)):
+            versions.append(record)
+
+
+def version_key(key: str, number: int) -> str:
+    """Return the key of the ``number``-th question, counted from 1, that has the same identity.
+
+    Examples
+    --------
+    >>> version_key("a1", 1), version_key("a1", 2), first_version("a1 version 2")
+    ('a1', 'a1 version 2', 'a1')
+    """
+    return key if number == 1 else f"{key} version {number}"
+
+
+def first_version(key: str) -> str:
+    """Return the key of the first question that has the identity of this one."""
+    return key.split(" version ")[0]
 
 
 # What a question may spend.

@@ -80,6 +80,7 @@ from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.data.labels import stack_rows
 from sklearn_ada.digest.rows import is_leak
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
+from sklearn_ada.holdout.looking import with_bare_errors
 from sklearn_ada.holdout.records import (
     Key,
     LabelsRecord,
@@ -88,7 +89,7 @@ from sklearn_ada.holdout.records import (
     RowsRecord,
     TopUpRecord,
 )
-from sklearn_ada.holdout.session import Session, with_bare_errors
+from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.terms.holdout_data import HoldoutData

@@ -25,10 +25,11 @@ from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.data.labels import guarded
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import planned_questions
-from sklearn_ada.holdout.confirming import Proposal
+from sklearn_ada.holdout.asking import Proposal
 from sklearn_ada.holdout.framing import meaning_of
+from sklearn_ada.holdout.looking import another_error, held_interrupts, look, with_bare_errors
 from sklearn_ada.holdout.records import SelectionRecord
-from sklearn_ada.holdout.session import Session, another_error, held_interrupts, look, with_bare_errors
+from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Record
 from sklearn_ada.mechanisms.selection import exponential_mechanism
@@ -63,8 +64,8 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     if epsilon == "auto" and session.ledger.read(lambda state: state.privacy is not None):
         named = "auto"
     key = selection_key(metric, [subject.digest for subject in subjects], named, data.first_like)
-    or_refuse = functools.partial(_choice_or_refuse, session, choice, count)
-    proposal = Proposal.find(session, [key], or_refuse, [subject.estimator for subject in subjects])
+    admit = functools.partial(_choice_or_refuse, session, choice, count)
+    proposal = Proposal.find(session, [key], admit, [subject.estimator for subject in subjects])
     if proposal.is_answered:
         record = proposal.versions[0]
     else:
@@ -94,9 +95,9 @@ def _check_metric(subjects: Sequence[Subject], metric: Metric, data: HoldoutData
 
 
 def _look_and_charge(
-    proposal: Proposal, subjects: Sequence[Subject], metric: Metric, choice: PrivateChoice | None
+    proposal: Proposal[Any], subjects: Sequence[Subject], metric: Metric, choice: PrivateChoice | None
 ) -> Record:
-    """Look at the holdout with every model and return the record of the choice (`Proposal.charge`)."""
+    """Look at the holdout with every model and return the record of the choice."""
     session, count = proposal.session, len(subjects)
     secret, stamp, value = session.secret, session.asker.stamp(), functools.partial(_value_of, metric)
     with held_interrupts() as interrupts:
@@ -121,7 +122,7 @@ def _look_and_charge(
             return SelectionRecord.of(state, event, release, **about, **stamp)
 
         entry = {"purpose": "select", "metric": metric.describe(), **stamp}
-        record = proposal.charge(summary, decide, entry, secret)
+        record = proposal.confirm_or_charge(summary, decide, entry, secret)
         interrupts.raised &= record.fresh
     return record
 

@@ -334,7 +334,7 @@ class Holdout(Uncopied):
 
         The same question again returns the recorded answer. For that the model predicts once more, and is
         compared with the record: .001 nats the first time, less than .05 nats for a thousand times
-        (`sklearn_ada.holdout.confirming`). A bad question is refused before anything is charged.
+        (`sklearn_ada.holdout.asking`). A bad question is refused before anything is charged.
 
         Parameters
         ----------

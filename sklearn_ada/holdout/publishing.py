@@ -30,9 +30,9 @@ from sklearn_ada.accounting.events import CodedRelease, CountRelease, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import FINAL, intersection
-from sklearn_ada.holdout.asking import answer_to, put_question, refuse
-from sklearn_ada.holdout.confirming import first_version
+from sklearn_ada.holdout.asking import Looked, answer_to, first_version, put_question, refuse
 from sklearn_ada.holdout.framing import Ask, Framed, in_form
+from sklearn_ada.holdout.looking import with_bare_errors
 from sklearn_ada.holdout.records import (
     CloseRecord,
     Key,
@@ -43,7 +43,7 @@ from sklearn_ada.holdout.records import (
     read_answer,
     read_record,
 )
-from sklearn_ada.holdout.session import Session, as_closed, with_bare_errors
+from sklearn_ada.holdout.session import Session, as_closed
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.questions.question import Guess, LossCount, Outcome, Question
@@ -124,16 +124,12 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
         return put_question(session, replace(asked, publish=False), question)
     framed, earlier = _as_asked_before(session, asked, question, number)
     _warn_of_another_final(session, earlier)
-    # What the look gave: what was sealed with a public key is computed from rows and model, not opened.
-    looked: list[Any] = []
-    try:
+    with Looked() as looked:  # what was sealed with a public key is computed from rows and model, not opened
         answer = answer_to(session, framed, looked)
         is_final = framed.question.statistic is None and (earlier is None or Key.is_final(earlier))
         if is_final or not answer.answered:
             return answer
         return _release_final(session, framed.question, answer.index, looked)
-    finally:
-        looked.clear()  # or the frames of an error would hold it
 
 
 def _as_asked_before(
@@ -185,7 +181,7 @@ def _has_published(state: State) -> bool:
     return state.finals > 0 or state.purse.left <= 1.0 - FINAL
 
 
-def _release_final(session: Session, question: Question, number: int, looked: list[Any]) -> Answer:
+def _release_final(session: Session, question: Question, number: int, looked: Looked) -> Answer:
     """Return the final answer about what a record answered; one that is refused is recorded as such."""
     record = session.ledger.record(number)
     assert record is not None
@@ -198,15 +194,14 @@ def _release_final(session: Session, question: Question, number: int, looked: li
     return UnsealedRecord.from_dict(final.body).answer(final, session.genesis)
 
 
-def _record_final(session: Session, question: Question, record: Record, looked: list[Any]) -> Record:
+def _record_final(session: Session, question: Question, record: Record, looked: Looked) -> Record:
     """Return the record of the final answer, for a question that ``record`` has answered before.
 
     ``looked`` holds what a look at the holdout gave for it.
     """
     number, stamp, before = record.seq, session.asker.stamp(), read_answer(record)
     sealed = Sealed(session.ledger, number) if isinstance(before, SealedRecord) else None
-    seen = next((each for each in looked if isinstance(each, int)), None)
-    point = 0 if sealed is None else sealed.point(seen=seen)
+    point = 0 if sealed is None else sealed.point(seen=looked.point)
     is_released = sealed is not None and sealed.released is not None
 
     def decide(state: State) -> UnsealedRecord:

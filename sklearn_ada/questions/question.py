@@ -153,7 +153,7 @@ class Question(ABC):
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return what was seen, which nobody is shown before `release`.
 
-        What the model raises becomes a failure (`sklearn_ada.holdout.session`).
+        What the model raises becomes a failure (`sklearn_ada.holdout.looking`).
         """
 
     @abstractmethod

@@ -15,7 +15,7 @@ import pytest
 
 from sklearn_ada import Holdout, MedianSettings
 from sklearn_ada.accounting import FAILURES
-from sklearn_ada.holdout.session import Interrupts
+from sklearn_ada.holdout.looking import Interrupts
 from sklearn_ada.metrics import Metric
 from tests.support.ledgers import bodies
 from tests.support.processes import interpreter
@@ -269,7 +269,7 @@ def test_a_handler_that_raises_while_others_are_held_or_put_back_leaves_none_beh
 
             own = types.SimpleNamespace(**{**vars(signal), "signal": interrupted})
             with monkeypatch.context() as patch, contextlib.suppress(TimeoutError):
-                patch.setattr("sklearn_ada.holdout.session.signal", own)
+                patch.setattr("sklearn_ada.holdout.looking.signal", own)
                 certify(holdout, Acting(tag=moment))
             assert signal.getsignal(signal.SIGALRM) is alarm
             assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
