@@ -203,9 +203,7 @@ class AnswersDisplay:
                 low, high = np.transpose([answer.interval for answer in mine])
                 arms = np.maximum([values - low, high - values], 0.0)
                 arms[np.isinf(arms)] = 0.0  # an open end has no bar
-                bars[name] = ax.errorbar(
-                    values, rows, xerr=arms, fmt="none", ecolor=colour, capsize=3, zorder=2
-                )
+                bars[name] = ax.errorbar(values, rows, xerr=arms, fmt="none", ecolor=colour, capsize=3)
             if name == "sealed":
                 self._draw_published(ax, rows, mine, colour)
             ax.scatter(values, rows, marker=marker, color=colour, s=34, label=label, zorder=4)

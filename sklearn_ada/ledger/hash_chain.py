@@ -19,7 +19,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.accounting.events import SCHEMA_VERSION
-from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 
 
 class Fold(Protocol):
@@ -198,8 +198,8 @@ def parse_head(text: str) -> Head:
     return Head(int(found[1]), found[2], found[3])
 
 
-def head_contradiction(name: str, now: Head, kept: Head, digest: str | None) -> LedgerError | None:
-    """Return why a ledger does not continue a kept head, or None if it does.
+def check_continues(name: str, now: Head, kept: Head, digest: str | None) -> None:
+    """Raise unless a ledger continues a kept head.
 
     Parameters
     ----------
@@ -210,22 +210,21 @@ def head_contradiction(name: str, now: Head, kept: Head, digest: str | None) -> 
         The hash of the record that was the last when ``kept`` was.
     """
     if now.genesis != kept.genesis:
-        return LedgerMismatchError(
+        raise LedgerMismatchError(
             f"The ledger {name!r} does not continue this head: it is another ledger, whose first record has "
             f"the hash {now.genesis}..., not {kept.genesis}.... Give the ledger that the head was taken from."
         )
     if now.count < kept.count:
-        return LedgerDamagedError(
+        raise LedgerDamagedError(
             f"The ledger {name!r} does not continue this head: it is an older copy, with {now.count:,} of at "
             f"least {kept.count:,} records. Never ask through it; what it lacks was answered elsewhere."
         )
     if digest != kept.hash:
-        return LedgerDamagedError(
+        raise LedgerDamagedError(
             f"The ledger {name!r} does not continue this head: they parted, as record {kept.count - 1} or "
             "one before it is another one. One holdout was asked through two ledgers, or records were "
             "rewritten; no answer since then, of either, is certified."
         )
-    return None
 
 
 def canonical_json(body: dict[str, Any]) -> str:

@@ -129,8 +129,7 @@ class Place:
             db.execute(sa.select(sa.func.pg_advisory_xact_lock(_BOTH_CREATE)))
             _tables.create_all(db)
             if self._first(db) is None:
-                head = {"book": self.book, "secret": secret, "count": 1, "hash": stored.hash}
-                db.execute(_books.insert().values(head))
+                db.execute(_books.insert().values(book=self.book, secret=secret, count=1, hash=stored.hash))
                 db.execute(_records.insert().values((self.book, *stored)))
             db.exec_driver_sql("COMMIT")
 

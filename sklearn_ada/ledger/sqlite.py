@@ -581,7 +581,6 @@ def _is_hot(error: sqlite3.OperationalError) -> bool:
 
 def _roll_back_journal(path: str) -> None:
     """Undo what a writer that crashed has not committed, as the next charge would."""
-    name = os.path.basename(path)
     try:
         if not os.access(path, os.W_OK):
             raise PermissionError("the file may only be read")
@@ -589,9 +588,9 @@ def _roll_back_journal(path: str) -> None:
             pass
     except OSError as error:
         raise LedgerUnavailableError(
-            f"The ledger {name!r} cannot be read yet: a process crashed while it charged, and what it had "
-            f"not committed must be undone first, which means to write ({error.strerror or error}). Look at "
-            "it as a user who may write to it and to its folder, or let its next question do it."
+            f"The ledger {os.path.basename(path)!r} cannot be read yet: a process crashed while it charged. "
+            f"What it had not committed must be undone first, by writing ({error.strerror or error}). "
+            "Look at it as a user who may write to it and to its folder, or let its next question do it."
         ) from error
 
 
@@ -662,10 +661,9 @@ def _expected() -> frozenset[tuple[str, str, str]]:
 
 def _objects(db: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
     """Return kind, name and definition of everything in a database, without its spaces."""
-    listed = db.execute("SELECT type, name, sql FROM sqlite_schema").fetchall()
     return frozenset(
         (kind, called, "".join((sql or "").split()).lower())
-        for kind, called, sql in listed
+        for kind, called, sql in db.execute("SELECT type, name, sql FROM sqlite_schema").fetchall()
         if not called.startswith(_STATISTICS)
     )
 

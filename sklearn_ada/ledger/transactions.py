@@ -37,10 +37,10 @@ from sklearn_ada.ledger.hash_chain import (
     Start,
     State,
     StoredRecord,
+    check_continues,
     check_schema,
     compare_genesis,
     damage,
-    head_contradiction,
     next_stored,
     parse_head,
     parse_json,
@@ -162,10 +162,11 @@ class ChainedLedger(Ledger[State]):
         """
         new_secret = os.urandom(32) if secret is None else secret
         place = cls._place_of(address)
-        stored, kept, is_untouched = cls._guarded(
-            place,
-            lambda: cls._begun(place, lambda: stored_genesis(genesis_from_secret(new_secret)), new_secret),
-        )
+
+        def first() -> StoredRecord:
+            return stored_genesis(genesis_from_secret(new_secret))
+
+        stored, kept, is_untouched = cls._guarded(place, lambda: cls._begun(place, first, new_secret))
         expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         compare_genesis(stored, expected, cls._shown(place), cls._instead_of(place), is_untouched)
         ledger = cls(place, expected, start)
@@ -332,9 +333,7 @@ class ChainedLedger(Ledger[State]):
         kept = parse_head(head)
         reached, stored = self._transact(lambda c: (c.reached, c.stored(kept.count - 1)))
         now = Head.of(*reached, self._genesis_hash)
-        contradiction = head_contradiction(self.name, now, kept, stored.hash if stored else None)
-        if contradiction is not None:
-            raise contradiction
+        check_continues(self.name, now, kept, stored.hash if stored else None)
 
     def secret(self) -> bytes:
         """Return the ledger's secret."""
@@ -599,11 +598,8 @@ class Connection(ABC):
         seq, previous = (-1, "") if before is None else (before.seq, before.hash)
         continued = _continued(all_stored, seq, previous, self.name)
         records = [Record(stored.seq, stored.key, body) for stored, body in continued]
-        if (
-            not all_stored
-            or seq != first - 1
-            or (all_stored[-1].seq + 1, all_stored[-1].hash) != (count, digest)
-        ):
+        end = [(stored.seq + 1, stored.hash) for stored in all_stored[-1:]]
+        if seq != first - 1 or end != [(count, digest)]:
             raise damage(self.name, "its head does not match its last record")
         return (count, digest), records
 
@@ -651,8 +647,7 @@ class Connection(ABC):
         if mine is None:
             return None
         body = parse_json(mine.text)
-        is_it = mine.subject == body.get("subject")
-        if not is_it or (mine.seq == self.reached[0] and mine.hash != self.reached[1]):
+        if mine.subject != body.get("subject") or (seq == self.reached[0] and mine.hash != self.reached[1]):
             raise damage(self.name, f"record {mine.seq} is not what was recorded")
         return mine, Record(mine.seq, mine.key, body)
 

@@ -227,9 +227,8 @@ class Ratio(Measure):
 
     def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
         """Return a half-width not exceeded at this denominator (the score's slope is at most 2)."""
-        slope = 2.0 if self.doubled else 1.0
         half_width = class_tables.ratio_half_width(size, ln_delta, expected_size=self.expected_size)
-        return min(half_cell + slope * half_width, 0.5)
+        return min(half_cell + (2.0 if self.doubled else 1.0) * half_width, 0.5)
 
     def replayed(self, value: float, share: float | None, rows: int) -> tuple[Measure, float] | str:
         """Return the ratio tuned to a recorded guess, and the denominator that it foresees."""
@@ -314,9 +313,8 @@ class ClassTable(AllRows):
         """Return scikit-learn's value, if all predicted classes have rows."""
         labels = np.unique(y)
         class_positions(outputs, labels, "a predicted label")
-        value = float(self.score(y, outputs))
         table = metrics.confusion_matrix(y, outputs, labels=labels).astype(float)
-        return Measured(value, len(y), details=(labels, table))
+        return Measured(float(self.score(y, outputs)), len(y), details=(labels, table))
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
         """Return fixed bets on the entries of the confusion matrix, tuned to the one foreseen."""
@@ -325,13 +323,12 @@ class ClassTable(AllRows):
         at_mix = np.round(expected / expected.sum(axis=1, keepdims=True) * sizes[:, None])
         ends = self.interval_of(at_mix, foreseen.ln_delta, expected=expected)
         value = min(max(foreseen.value, ends[0]), ends[1])
-        return self._around(
-            "confusion matrix",
-            lambda y, outputs, ln_delta, rng: self.interval_of(
-                metrics.confusion_matrix(y, outputs, labels=labels), ln_delta, expected=expected
-            ),
-            foreseen, value, ends,
-        )  # fmt: skip
+
+        def bets(y: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:
+            table = metrics.confusion_matrix(y, outputs, labels=labels)
+            return self.interval_of(table, ln_delta, expected=expected)
+
+        return self._around("confusion matrix", bets, foreseen, value, ends)
 
     def _expected(self, foreseen: Foreseen, labels: Array, sizes: NDArray[np.int64]) -> Table:
         """Return the confusion matrix that the guess foresees.

@@ -617,10 +617,10 @@ class Metric:
                     message = str(error).replace("block_scores", f"Metric({self.name!r})")
                     raise UndefinedMetricError(message) from error
 
-            return blocks.loop_scores(
-                lambda block: self._mean_score(y[block], outputs[block], **weighing(sample_weight, block)),
-                order,
-            )
+            def score_block(block: NDArray[np.integer]) -> float:
+                return self._mean_score(y[block], outputs[block], **weighing(sample_weight, block))
+
+            return blocks.loop_scores(score_block, order)
 
         matrices = [rows] if isinstance(rows, np.ndarray) else [block[None, :] for block in rows]
         return np.concatenate([of_one_size(order) for order in matrices])

@@ -370,8 +370,7 @@ def _labels(outputs: Array, y: Array) -> Array:
 def _any(outputs: Array, method: str, n: int, *, numbers: bool) -> Array:
     """Return rows of finite outputs, or of finite numbers."""
     if numbers:
-        outputs = _rows(outputs, n, "one score, or one for each class")
-        outputs = _numeric(_plain(outputs, "numbers"))
+        outputs = _numeric(_plain(_rows(outputs, n, "one score, or one for each class"), "numbers"))
     else:
         outputs = _rows(outputs, n, "one output, or one row of outputs, for each row")
     if outputs.ndim == 2 and outputs.shape[1] == 1 and method in ("predict", "decision_function"):

@@ -515,9 +515,8 @@ def _guessed(given: Assumptions, m: int, k: int) -> float:
 
 @_median(
     "median, uniform code",
-    "exact median of an odd number of subsamples on a grid, without a guess",
-    exact=True,
-)
+    "exact median of an odd number of subsamples on a grid, without a guess", exact=True,
+)  # fmt: skip
 def _uniform_code(given: Assumptions, m: int, k: int) -> float:
     return medians.uniform_code_level(m, k, given.grid_size, given.ln_beta)
 

@@ -477,8 +477,7 @@ def _verdicts(plan: PlanRows) -> str:
     if best is None:
         return _no_verdicts(plan)
     if plan.n_questions == 1:
-        rows, reached = many(one.n, "row"), f"±{one.width:.2g}"
-        return f"For one verdict a plain holdout of {rows} is enough: {reached}."
+        return f"For one verdict a plain holdout of {many(one.n, 'row')} is enough: ±{one.width:.2g}."
     if plan.solved_for == "n":
         words = f"Hold out {many(best.n, 'row')} and tell pass or fail only"
     else:
