@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, gammaln
 
 from sklearn_ada._solving import enclosed_root, root
-from sklearn_ada._validation import LN_2, OUTWARDS, bad_parameter, check_real, checked, plain
+from sklearn_ada._validation import LN_2, OUTWARDS, bad_parameter, check_real, checked, plain, real
 
 __all__ = [
     "bentkus", "bernoulli_kl", "binomial_tail_ends", "bounded_weight_size", "bounded_weights_kl",
@@ -421,8 +421,7 @@ def fixed_shares_kl(
     (0.887, 0.9698)
     """
     owner = "fixed_shares_kl"
-    least = (1.0 - 1e-9) / n
-    largest = check_real(largest_share, "largest_share", owner, low=least, high=1.0, closed="both")
+    largest = real((1.0 - 1e-9) / n, 1.0, closed="both")(largest_share, "largest_share", owner)
     scale = max(n * largest, 1.0)
 
     def low_end(p: float) -> float:

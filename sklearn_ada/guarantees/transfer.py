@@ -142,13 +142,9 @@ __all__ = [
 THEOREM = "direct transfer of differential privacy (after Jung et al., ITCS 2020)"
 
 FAMILY_LEVELS = {
-    "mean": 0.5,
-    "auc": 0.1,
-    "class mean": 0.1,
-    "recall": 0.05,
-    "usual subsamples": 0.1,
-    "usual stratified subsamples": 0.05,
-}
+    "mean": 0.5, "auc": 0.1, "class mean": 0.1, "recall": 0.05,
+    "usual subsamples": 0.1, "usual stratified subsamples": 0.05,
+}  # fmt: skip
 """Levels of the families of questions with one gap of the privacy route (see `family_level`)."""
 
 _OTHER_SUBSAMPLES = 0.025  # all partitions of other sizes; as much again for stratified ones
@@ -770,15 +766,9 @@ def jung_2020_pure(alpha: float, beta: float, epsilon: float, n: int, eta: float
 
 
 @checked(
-    alpha=">= 0",
-    beta="[0, 1]",
-    epsilon=">= 0",
-    delta="[0, 1]",
-    n="count",
-    sensitivity="> 0",
-    c="> 0",
-    d="> 0",
-)
+    alpha=">= 0", beta="[0, 1]", epsilon=">= 0", delta="[0, 1]",
+    n="count", sensitivity="> 0", c="> 0", d="> 0",
+)  # fmt: skip
 def jung_2020_low_sensitivity(
     alpha: float, beta: float, epsilon: float, delta: float, n: int, sensitivity: float, *, c: float, d: float
 ) -> TransferBound:

@@ -278,14 +278,11 @@ class HoldoutPlan(PlanRows):
 
 def _cells(row: MethodPlan) -> list[str]:
     return [
-        row.method,
-        f"{row.n:,}" if math.isfinite(row.n) else "none",
+        row.method, f"{row.n:,}" if math.isfinite(row.n) else "none",
         f"{row.n_questions:,}" + ("+" if row.n_questions == MOST_QUESTIONS else ""),
         "none" if row.vacuous else f"{row.width:.3g}",
-        row.unit,
-        row.certifies,
-        "yes" if row.adaptive else "no",
-    ]
+        row.unit, row.certifies, "yes" if row.adaptive else "no",
+    ]  # fmt: skip
 
 
 def _widths(plan: PlanRows) -> str:
