@@ -264,7 +264,7 @@ class _Blocks:
                 self._take_hook()
 
     def keep_of_this_thread(self) -> None:
-        """In a forked child no other thread goes on."""
+        """Drop the blocks of other threads, none of which goes on in a forked child."""
         self._lock = threading.RLock()
         thread = threading.current_thread()
         self._running = {block: run for block, run in self._running.items() if run[0] is thread}
@@ -288,7 +288,7 @@ class _Blocks:
         setattr(warnings, _PLACE, hook)
 
     def _take_hook(self) -> None:
-        """Put back what was there, unless somebody has put something else there since."""
+        """Put the former function for warnings back, unless somebody has replaced ours since."""
         if self._hook is not None and getattr(warnings, _PLACE) is self._hook:
             setattr(warnings, _PLACE, self._before)
         self._hook = self._before = None
@@ -317,9 +317,9 @@ class _Blocks:
 
 
 def _forget(message: Any) -> None:
-    """Take a dropped warning off the lists of those shown.
+    """Remove a dropped warning from the registries of warnings that were shown.
 
-    They would silence it later.
+    Else Python would not show the same warning later, outside of the block.
     """
     category = message.category
     places = vars(sys), *(frame.f_globals for frame in _frames())

@@ -83,9 +83,10 @@ def largest_integer(
     stride: int = 2,
     guess: Callable[[int, int], int] | None = None,
 ) -> int:
-    """Return the largest integer up to ``most`` at which a condition holds that fails beyond; 0 if none.
+    """Return the largest integer up to ``most`` at which a condition holds; 0 if none.
 
-    It was true at the integer returned and false at the next one, as computed.
+    It must hold at all smaller integers and fail at all larger ones. It was computed, and true, at the integer
+    returned, unless that is 0.
 
     Parameters
     ----------
@@ -172,7 +173,10 @@ def simplex_minimum(
     fatol: float = 1e-9,
     runs: int = 2,
 ) -> tuple[float, list[float]]:
-    """Return the least half-width found by Nelder and Mead, and where; a restart frees a flat simplex."""
+    """Return the least half-width that Nelder and Mead's search finds, and where.
+
+    A second run starts at the end of the first, in case the simplex of the first became flat.
+    """
 
     def bounded(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
         return min(half_width(x), NONE)

@@ -222,7 +222,7 @@ def checked(owner: str = "", /, **checks: Check | str) -> Callable[[Callable[P, 
 
 
 def plain(function: Callable[P, R]) -> Callable[P, R]:
-    """Return what `checked` was put on: for callers whose arguments are checked already.
+    """Return the function below a `checked` decorator, for callers that have checked their arguments.
 
     Examples
     --------

@@ -318,7 +318,7 @@ class PolyaUrn:
         self.size += 1
 
     def ln_probability(self, value: int | str, ln_prior: float, more_seen: int = 0, more: int = 0) -> float:
-        """Return a value's log mass after ``more`` values beyond those recorded, ``more_seen`` the same.
+        """Return a value's log mass, given what was recorded and so many values after it.
 
         Parameters
         ----------
@@ -326,6 +326,7 @@ class PolyaUrn:
         ln_prior : float
             Its log mass before anything was recorded.
         more_seen, more : int, default=0
+            ``more`` values follow those that are recorded, and ``more_seen`` of them are this value.
         """
         seen, ln_all = self.counts[value] + more_seen, math.log(self.size + more + self.weight)
         if seen:
@@ -462,7 +463,7 @@ class DescriptionLength:
         return total
 
     def _ln_probability(self, symbol: Symbol | CountSymbol, more_seen: int, more: int) -> float:
-        """Return a symbol's log mass after ``more`` of its stream, ``more_seen`` the same."""
+        """Return a symbol's log mass; for the numbers see `PolyaUrn.ln_probability`."""
         urn = self._urns.get(symbol.stream)
         if isinstance(symbol, CountSymbol):  # its prior is its own, and hardly ever comes again
             ln_own = ln_count_prior(symbol)

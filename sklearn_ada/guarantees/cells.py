@@ -335,9 +335,9 @@ class PlannedCells:
 
 @lru_cache(maxsize=64)  # the same for all questions of a holdout
 def _surprises(n_questions: int, code: Code) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the law of the number of surprises, and their price.
+    """Return the distribution of the number of surprises, and their price.
 
-    There is one law for each width of the cells.
+    There is one distribution for each width that cells may have.
     """
     expected = n_questions * 2.0 * ndtr(-_MULTIPLES)
     chance = np.asarray(poisson.pmf(_SURPRISES, expected[:, None]), dtype=np.float64)

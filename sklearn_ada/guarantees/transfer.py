@@ -560,7 +560,7 @@ def dwork_2015_max_information(epsilon: float, n: int, ln_beta: float) -> float:
 
 @checked(nats=">= 0", ln_slack="<= 0", weight="(0, 1]")
 def joined_nats(nats: float, epsilon: float, n: int, ln_slack: float, weight: float) -> float:
-    """Return what takes L's place when private answers are mixed with coded ones.
+    """Return the nats that take the place of L beside private answers.
 
     Parameters
     ----------

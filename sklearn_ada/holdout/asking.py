@@ -141,7 +141,7 @@ class Looked:
 
 
 class _Fixed(NamedTuple):
-    """What a new question may spend, and after which records that was decided."""
+    """The allowance of a new question, with the state in which it was fixed."""
 
     state: State
     applied: int
@@ -255,7 +255,10 @@ class Recording:
         in_order: bool,
         seen: Any,
     ) -> AnswerRecord:
-        """Return the record of what was seen, after checking that it can be written as JSON."""
+        """Return the record of what was seen.
+
+        It is checked before that it can be written as JSON.
+        """
         question, statistic, subject = framed.question, framed.question.statistic, framed.asked.subject
         in_round = state.still_open(framed.asked.round_name)
         event, memory = question.release(seen, allowance, draw)
@@ -307,7 +310,8 @@ class Proposal(Generic[Admitted]):
     versions : list of Record
         Of the question, that were found before the look.
     is_anew : bool
-        Whether it is a new question each time, as privacy certifies and nothing public confirms it.
+        Whether it is a new question each time it is asked. It is where privacy certifies and no public rows
+        can show that the model is the same.
     admitted : object or None
         What a new question may spend; None where one was found.
     """
@@ -329,7 +333,7 @@ class Proposal(Generic[Admitted]):
     ) -> Proposal[Admitted]:
         """Return all versions of the first of these keys that has any.
 
-        With a question that is new each time and was asked before comes a warning.
+        Warns if the question was asked before and yet has to be asked, and paid for, anew.
 
         Parameters
         ----------
@@ -370,7 +374,7 @@ class Proposal(Generic[Admitted]):
     ) -> Record:
         """Return the record with these outputs; if there is none, record what ``decide`` returns.
 
-        Where privacy certifies nothing is compared.
+        Where privacy certifies, the outputs are not compared.
 
         Parameters
         ----------
@@ -488,14 +492,17 @@ def with_routes(state: State, question: Question, allowance: Allowance, count: i
 def foreseen_half_width(state: State, question: Question, allowance: Allowance) -> tuple[float, float]:
     """Return the half-width that decides on admission, and the width of the metric's range.
 
-    Of a sealed question that of the answer if its guess holds, as a surprise is wider and may not decide; of
-    others the worst there can be.
+    It is the worst that an answer can have. A sealed question is judged by the answer that agrees with its
+    guess: whether an answer surprises may not decide on admission.
     """
     return question.foreseen_half_width(allowance, lambda event: transcript_of(state, event, allowance.nats))
 
 
 def transcript_of(state: State, event: Event, at_least: float = 0.0) -> Transcript:
-    """Return what the transcript theorem takes if this is released after so many nats."""
+    """Return level and nats for the transcript theorem if this event comes next.
+
+    The nats before it are those of the state, or ``at_least`` if these are more.
+    """
     nats = max(at_least, state.account.nats) + state.account.price(event)
     return Transcript(state.policy.ln_transcript, nats)
 

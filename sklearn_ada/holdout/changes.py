@@ -208,7 +208,11 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
 
 
 def _check_changes(session: Session, changes: Changes, before: int, missing: str, was_there: bool) -> None:
-    """Raise unless the rows may be changed so; ``was_there``: to ids of an earlier edition."""
+    """Raise LedgerMismatchError unless the rows of the holdout may change in this way.
+
+    ``was_there`` says that the new rows have the ids of an earlier edition. ``before`` is how many rows there
+    were.
+    """
     name, lost, new = _ledger_name(session), len(changes.missing), len(changes.added)
     if (lost or new) and not was_there and within_cross_validation():
         what = f"{lost} of the {before} rows are missing, and {new} are new"
@@ -244,7 +248,7 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
 
 
 def _why_rows_are_fixed(session: Session, changes: Changes) -> str | None:
-    """Return why the rows of a holdout may not change so; None if they may."""
+    """Return why these changes of the rows are not allowed; None if they are."""
     policy, units = session.policy, (session.data.units, session.genesis.units)
     if policy.route != "description_length":
         return f"route={policy.route!r}: a privacy budget is chosen for one set of rows"
@@ -298,7 +302,7 @@ def pooled(
         expected = "the ids of the rows to be added" if ids is None else "None for a holdout without ids"
         raise bad_parameter("ids", _OWNER, expected, None if ids is None else "ids")
     needs = (
-        # A privacy budget is chosen for one number of records.
+        # A privacy budget is chosen for one number of rows.
         ("route", "'description_length'", policy.route, policy.route == "description_length"),
         # The counts of the new rows have not been paid for.
         ("class_mix", "'conditional'", policy.class_mix, policy.class_mix != "priced"),

@@ -1,4 +1,4 @@
-"""Look at the holdout, and let nothing of what is seen out before it is charged.
+"""Look at the holdout, and show nothing of it before it is charged.
 
 A model predicts the holdout's rows; whatever it raises there is an outcome with a price.
 

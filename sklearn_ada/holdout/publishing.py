@@ -135,7 +135,7 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
 def _as_asked_before(
     session: Session, asked: Ask, question: Question, number: int | None
 ) -> tuple[Framed, Record | None]:
-    """Return a question in the form to ask it in, and its earlier record, if any."""
+    """Return a question in the form to ask it in, and its earlier record."""
     unpublished, in_this_form = replace(asked, publish=False), question
     earlier = None if number is None else session.ledger.record(number)
     if earlier is None:
@@ -151,7 +151,10 @@ def _as_asked_before(
 
 
 def _asked_before(session: Session, asked: Ask, question: Question) -> Record | None:
-    """Return the first record about a model; of a median only that of the very question."""
+    """Return the first record about this model and metric, whatever its guess was.
+
+    A stable median is found only under the same question.
+    """
     framed = Framed.of(session, asked, question)
     if question.is_found_by_subject:
         return session.ledger.find_subject(framed.subject)
@@ -176,13 +179,13 @@ def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
 
 
 def _has_published(state: State) -> bool:
-    """Return whether a final took its part: all that may come before one leaves more of the purse."""
+    """Return whether a value was published: only that leaves so little of the purse."""
     assert state.purse is not None
     return state.finals > 0 or state.purse.left <= 1.0 - FINAL
 
 
 def _release_final(session: Session, question: Question, number: int, looked: Looked) -> Answer:
-    """Return the final answer about what a record answered; one that is refused is recorded as such."""
+    """Publish the value of a recorded question and return the answer, or the recorded refusal."""
     record = session.ledger.record(number)
     assert record is not None
     try:
@@ -270,8 +273,8 @@ class Sealed:
         private : X25519PrivateKey or None, default=None
             Opens what was sealed with a public key.
         seen : int or None, default=None
-            What a look at the holdout gave, of a model that says what is recorded. It is taken where only a
-            private key would open the seal, and the value was not released before.
+            What a look at the holdout gave for the same model. It is used if only a private key would open
+            the seal, and the value was not released before.
         """
         genesis, text = Genesis(self.ledger.genesis), str(self.read.sealed)
         context = sealed_context(genesis.fingerprint, self.key)
@@ -292,7 +295,10 @@ class Sealed:
     def record(
         self, state: State, point: int, stamp: dict[str, Any], final: Allowance | None, *, is_released: bool
     ) -> UnsealedRecord:
-        """Return the record of telling it now: at the level of the asking and, as a final, at its own."""
+        """Return the record that releases the value now.
+
+        Its interval is at the level of the asking and, if it is published, at the level of ``final`` as well.
+        """
         statistic, before = self.statistic, self.read.outcome
         event = CountRelease((statistic.symbol_within(point, (point, point) if is_released else self.cell),))
         own = statistic.fixed_interval(point, point, self.read.ln_delta)

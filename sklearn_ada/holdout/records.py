@@ -259,7 +259,10 @@ class MechanismRecord(ReleaseRecord):
 
 
 def _released(state: State, event: Event, release: PrivateRelease | None) -> dict[str, Any]:
-    """Return the fields of a `MechanismRecord`; without a release, of single records and no family."""
+    """Return the fields of a `MechanismRecord` about privacy and price.
+
+    Without a ``release`` there are no privacy costs and no family, and the unit is one row.
+    """
     charged = {"event": event, "price": state.account.price(event)}
     if release is None:
         return {**charged, "epsilon": None, "rho": None, "unit": RECORDS, "family": None}
@@ -805,7 +808,10 @@ class _RowsChangedRecord(LedgerRecord):
 
     @classmethod
     def priced(cls, state: State, event: Event | None, **others: Any) -> Self:
-        """Return the record of what tells this of labels now; ``others`` are its other fields."""
+        """Return the record of what is revealed about labels, with its price.
+
+        ``others`` are the other fields of the record.
+        """
         return cls(event=event, price=None if event is None else state.account.price(event), **others)
 
     def apply(self, state: State) -> None:
@@ -816,7 +822,10 @@ class _RowsChangedRecord(LedgerRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class TopUpRecord(_RowsChangedRecord):
-    """Rows were added to the holdout. That labels which are passed later are these is paid in advance."""
+    """Rows were added to the holdout.
+
+    Its price covers what is revealed later if the same rows are added again: that their labels are the same.
+    """
 
     kind = "top_up"
 

@@ -78,7 +78,7 @@ class ClassMean(SumOfTerms):
 
     @property
     def family(self) -> str:
-        """That of all classes; or of one, whose recall only its own rows move."""
+        """The family of questions: class means share one, recalls of one class another."""
         return "class mean" if self.positive is None else "recall"
 
     def size(self, y: Array) -> float:
@@ -105,7 +105,7 @@ class ClassMean(SumOfTerms):
         return np.asarray(outputs == y, dtype=np.float64)
 
     def shares(self, y: Array, weight: Floats) -> Floats:
-        """Return what part of the mean each row is: of its class, an equal part of all."""
+        """Return each row's share: every class has an equal part of the mean, divided by weights."""
         labels, parts = self._classes(y), np.zeros(len(y))
         for label in labels:
             total = weight[y == label].sum()
@@ -115,13 +115,13 @@ class ClassMean(SumOfTerms):
         return parts / len(labels)
 
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
-        """Return Hoeffding's interval, as a mean of unequal means is no binomial; of one class, it is."""
+        """Return Hoeffding's interval for several classes, and the binomial one for a single class."""
         if self.positive is not None:
             return count_interval(clipped(ends, self.limits), round(size), ln_delta)
         return hoeffding(*clipped(ends, self.limits), size, ln_delta, self.limits)
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
-        """Return the counts of all classes, where the guess foresees a narrower interval from them."""
+        """Return the construction from the counts of all classes; None if it would be wider."""
         if self.positive is not None:
             return None
         labels, counts = np.unique(foreseen.y, return_counts=True)

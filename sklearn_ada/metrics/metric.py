@@ -297,7 +297,7 @@ class Metric:
 
     @property
     def mix(self) -> str:
-        """What a target calls the counts of the values of y."""
+        """The words that a target uses for the distribution of y in these rows."""
         return "mix of values of y" if self.response.target == "numbers" else "class mix"
 
     @property

@@ -156,7 +156,10 @@ class MedianError(AllRows):
         return Measured(value, len(y), (high - low) / 2.0 * math.sqrt(len(y)), details=errors)
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
-        """Return the order statistics that enclose the median; the errors foreseen say about where."""
+        """Return the construction by order statistics that enclose the median.
+
+        The errors of other rows foresee about where these are.
+        """
 
         def interval_of(y: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:
             low, high = _enclosing(np.sort(_errors(y, outputs)), ln_delta)
@@ -186,12 +189,15 @@ def _errors(y: Array, outputs: Array) -> NDArray[np.float64]:
 
 
 def _range(errors: NDArray[np.float64]) -> float:
-    """Return what the median of other errors of this law is below."""
+    """Return a bound that the median of other errors of this law will not reach."""
     return min(_REACH * float(np.quantile(errors, 0.75)) or math.inf, 1.25 * float(errors.max()))
 
 
 def _enclosing(errors: NDArray[np.float64], ln_delta: float) -> Range:
-    """Return the two of these sorted errors that enclose the median; 0 and infinity if they are few."""
+    """Return the two sorted errors between which the median of their law lies.
+
+    0 or infinity takes the place of one that too few errors do not have.
+    """
     low, high = median_ranks(len(errors), ln_delta)
     below = float(errors[low - 1]) if low >= 1 else 0.0
     return below, float(errors[high - 1]) if high <= len(errors) else math.inf

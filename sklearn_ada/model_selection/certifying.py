@@ -433,8 +433,8 @@ def _chosen(run: Run, ranking: Ranking, count: int) -> tuple[list[int], str]:
 def _why_unscored(ranking: Ranking, metric: Metric, validated: Validated) -> tuple[str, Exception | None]:
     """Return why a fitted search has no finite score, and the error behind it.
 
-    The cause is what its scorer says of a model of one part of the rows on the rest of them, which
-    ``validated`` returns: the search itself has turned it into NaN.
+    The search itself turns errors into NaN. So its scorer is called once more, with a model and rows that
+    ``validated`` returns, to see the error.
     """
     scorers = getattr(ranking.search, "scorer_", None)
     scorer = scorers.get(ranking.name) if isinstance(scorers, dict) else scorers

@@ -127,9 +127,10 @@ class RowsQuestion(RefinedQuestion):
 
 
 def with_rows_interval(question: Question, data: HoldoutData, policy: Policy) -> RowsQuestion | None:
-    """Return a certify as it is answered with an interval of all rows; None where the value is enough.
+    """Return the same question, answered with an interval of all rows.
 
-    That the guess decides, before the holdout is looked at.
+    None if the interval that follows from the value alone is no wider. The guess decides that, before the
+    holdout is looked at.
     """
     if not isinstance(question, CodedQuestion) or not question.may_use_all_rows or data.units is not None:
         return None

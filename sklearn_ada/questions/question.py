@@ -196,7 +196,7 @@ QUESTIONS: dict[type, type[Question]] = {}
 
 
 def question_class(settings: object) -> type[Question] | None:
-    """Return the class of questions that settings ask for; None for None and for anything unheard of."""
+    """Return the class of questions that settings ask for; None if there is none."""
     if isinstance(settings, Real) and not isinstance(settings, bool):
         return QUESTIONS[float]
     return QUESTIONS.get(type(settings))
@@ -498,7 +498,10 @@ class LossCount:
 
     @classmethod
     def around(cls, guess: float, size: float, n: int, *, identical_rows: bool, width: float) -> Self:
-        """Fix cells and code from a guess made on ``size`` rows; ``width`` is half a cell in its errors."""
+        """Fix cells and code from a guess made on ``size`` rows.
+
+        ``width`` is half of a cell's width, in standard errors of the guess.
+        """
         rows = max(round(size), 1)
         cells = CountCells.around(n, guess=guess, guess_rows=rows, width=width)
         return cls(n, cells.base, cells.width, n * guess, _guess_error(n, guess, rows), width, identical_rows)
@@ -530,8 +533,8 @@ class LossCount:
     def symbol(self, stream: str, value: int | str) -> CountSymbol:
         """Return the symbol of a cell, or of a failure.
 
-        All candidates of a search have one code, that of cells so many standard errors wide: then what they
-        cost together does not depend on the order in which they are recorded.
+        All candidates of a search have the same code, whose cells are measured in standard errors. So what
+        they cost together does not depend on the order in which they are recorded.
         """
         if stream == "candidate":
             half = round(_FINE * self.half)
@@ -539,7 +542,7 @@ class LossCount:
         return CountSymbol(stream, value, self.base, self.width, self.expected_count, self.tau)
 
     def symbol_within(self, point: int, possible: tuple[int, int]) -> CountSymbol:
-        """Return the symbol of a count that is one of these."""
+        """Return the symbol of a count between the first and the last that are possible."""
         low, high = possible
         return CountSymbol("unsealed", point, low, high - low + 1, self.expected_count, self.tau)
 
@@ -554,7 +557,10 @@ class LossCount:
         return _question_interval(low, high, self.n, ln_beta=ln_delta, weight=1.0, nats=0.0)
 
     def transcript_interval(self, low: int, high: int, ln_beta: float, nats: float) -> Ends:
-        """Return the binomial tails from the cell's edges or, of identical rows, the cell's probability."""
+        """Return the interval of the transcript theorem for the counts from ``low`` to ``high``.
+
+        For rows of one law it is from the probability of the cell, else from the tails at its edges.
+        """
         if self.identical_rows:
             return transcript_cell_interval(low, high, self.n, ln_beta=ln_beta, nats=nats)
         return transcript_interval(low, high, self.n, ln_beta=ln_beta, nats=nats, identical_rows=False)
