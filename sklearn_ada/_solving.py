@@ -85,8 +85,8 @@ def largest_integer(
 ) -> int:
     """Return the largest integer up to ``most`` at which a condition holds; 0 if none.
 
-    It must hold at all smaller integers and fail at all larger ones. It was computed, and true, at the integer
-    returned, unless that is 0.
+    It must hold at all smaller integers and fail at all larger ones. It was computed, and true, at the
+    integer returned, unless that is 0.
 
     Parameters
     ----------

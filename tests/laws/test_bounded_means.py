@@ -52,7 +52,7 @@ def misses_of(draw, truth, variance, n, delta, how, runs):
 @pytest.mark.parametrize(("n", "runs"), [(50, 60), *SIZES])
 @pytest.mark.parametrize("law", IDENTICAL)
 @pytest.mark.parametrize("how", ["fixed", "predictable", "drawn"])
-def test_bets_cover(law, n, runs, delta, how):
+def test_intervals_by_bets_cover_the_mean(law, n, runs, delta, how):
     misses = misses_of(*IDENTICAL[law], n, delta, how, runs)
     print(f"{how} bets, {law}, n={n}, delta={delta}: {misses} of {delta * runs:.0f} allowed")
     assert not is_too_often(misses, runs, delta)

@@ -140,7 +140,7 @@ def correction_law(settings, value, agrees, noise):
 
 
 @pytest.mark.parametrize("more", MORE)
-def test_gaussian_thresholdout(more):
+def test_corrections_of_gaussian_thresholdout_follow_their_law(more):
     settings, value = NoiseSettings("gaussian", 0.04, threshold=0.02), 0.57
     law = correction_law(settings, value, stats.norm.sf(0.05, 0.0, 0.04), stats.norm)
     outcomes, event = corrections(settings, value, 400 * more)

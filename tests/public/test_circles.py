@@ -40,7 +40,7 @@ def test_modules_import_without_circles():
     assert circles_of(arrows) == []
 
 
-def test_a_circle_is_found(tmp_path):
+def test_a_circle_of_imports_is_found(tmp_path):
     package = tmp_path / "house"
     package.mkdir()
     texts = {

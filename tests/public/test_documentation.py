@@ -139,7 +139,7 @@ def test_the_first_use_of_a_term_on_a_page_is_a_link_to_the_glossary(page):
         ("The confidence level is one thing.", []),
     ],
 )
-def test_unlinked_terms_are_found(source, unlinked):
+def test_glossary_terms_without_a_link_are_found(source, unlinked):
     assert unlinked_terms(source) == unlinked
 
 

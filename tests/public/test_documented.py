@@ -158,7 +158,7 @@ class Lonely:
     ("item", "gaps"),
     [(bare, ["x: docstring", "x: example", "x: parameter width"]), (partly, ["x: parameter height"])],
 )
-def test_what_is_missing_is_found(item, gaps):
+def test_missing_parts_of_a_docstring_are_found(item, gaps):
     assert gaps_of("x", item) == gaps
 
 

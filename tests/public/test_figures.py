@@ -17,7 +17,7 @@ def rows():
     return X, (X[:, 0] - X[:, 1] + rng.normal(size=120) > 0).astype(np.int64)
 
 
-def test_the_t_test_is_scipys(rows):
+def test_p_values_of_the_t_test_equal_those_of_scipy(rows):
     X, y = rows
     two_sided = ttest_ind(X[y == 1], X[y == 0]).pvalue
     np.testing.assert_allclose(auc_selection.p_values(X, y), two_sided / 2.0, rtol=1e-9)

@@ -24,7 +24,7 @@ def population():
     return y, real_sets.Candidates(predicted.astype(np.int8), "accuracy")
 
 
-def test_scores_are_scikit_learns():
+def test_scores_of_candidates_equal_those_of_scikit_learn():
     rng = np.random.default_rng(1)
     y, rows = rng.integers(0, 2, 300), rng.integers(0, 300, 500)
     levels = rng.integers(0, real_sets.LEVELS // 100, (2, 300)) + 400 * y  # many ties

@@ -104,6 +104,6 @@ def test_no_text_advises_a_second_ledger(path):
     assert ADVICE.search(text) is None
 
 
-def test_such_advice_is_found():
+def test_advice_to_take_another_ledger_or_tolerance_is_found():
     assert ADVICE.search("Use ledger=None, or another ledger.")
     assert ADVICE.search("take a larger holdout or tolerance")

@@ -195,7 +195,7 @@ def test_a_read_only_file_is_unavailable_and_nothing_is_charged(public_folder, u
 
 
 @pytest.mark.parametrize("name", ["a b.db", "100%.db", "what?.db", "#1.db", "naïve.db", "file:x", ":memory:"])
-def test_any_file_name_will_do(tmp_path, name):
+def test_a_ledger_file_may_have_any_name(tmp_path, name):
     fill(opened(tmp_path / name), 1)
     assert (tmp_path / name).stat().st_size > 0
     assert opened(tmp_path / name).read(count) == 1

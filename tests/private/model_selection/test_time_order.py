@@ -143,7 +143,7 @@ def test_a_splitter_and_a_holdout_are_the_users_choice(series, wrapped, tmp_path
     assert holdout.report().asked["certify"] == 1
 
 
-def test_classification_in_time(series, wrap):
+def test_a_classifier_can_be_searched_over_time_ordered_folds(series, wrap):
     X, y = series
     search = wrap(grid(LogisticRegression(), cv=TimeSeriesSplit(3)), holdout=LAST)
     assert search.fit(X / N, np.sin(40 * y) > 0).holdout_.n_rows == 100

@@ -90,7 +90,7 @@ def test_thresholdout_costs_what_its_parts_cost():
         assert price(ThresholdoutEvent(0.3, max_hits=4)) == pytest.approx(price(parts), rel=1e-14, abs=0)
 
 
-def test_nothing_costs_nothing():
+def test_an_empty_composition_costs_nothing():
     assert zcdp_cost(ComposedEvent(())) == pure_dp_cost(ComposedEvent(())) == 0
     assert approximate_dp_cost(ComposedEvent(())) == (0, 0)
 

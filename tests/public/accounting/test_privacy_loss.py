@@ -86,7 +86,7 @@ def test_delta_is_the_worst_event_and_at_most_the_tail(weights, epsilon):
     assert loss.delta(loss.epsilon(delta)) <= delta
 
 
-def test_impossible_outputs():
+def test_outputs_impossible_for_one_neighbour_have_infinite_loss():
     loss = accounting.finite_privacy_loss([0.5, 0.5, 0.0], [0.0, 0.5, 0.5])
     assert (loss.infinite_mass, loss.delta(5.0), loss.tail(5.0), loss.mean) == (0.5, 0.5, 0.5, math.inf)
     assert loss.epsilon(0.5) == 0

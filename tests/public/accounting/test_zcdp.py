@@ -36,7 +36,7 @@ def assert_exact(price, smallest):
 
 
 @each_row_of("zcdp", 8)
-def test_reference_prices_are_met(row):
+def test_prices_in_zcdp_agree_with_the_reference(row):
     epsilon = row["epsilon"]
     found = {
         "rho_exponential_mechanism": exponential_mechanism_zcdp(epsilon),

@@ -50,7 +50,7 @@ def test_json_has_no_infinities(capsys):
     assert widths["sample splitting"] is None
 
 
-def test_csv_and_a_picture(tmp_path, capsys):
+def test_plan_writes_csv_and_saves_a_picture(tmp_path, capsys):
     pytest.importorskip("matplotlib").use("Agg")
     assert main([*ARGUMENTS, "--csv", "--picture", str(tmp_path / "plan.png")]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

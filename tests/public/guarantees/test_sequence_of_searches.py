@@ -60,7 +60,7 @@ def play(rows):
 
 
 @pytest.mark.parametrize("sequence", ["held", "surprises"])
-def test_whole_sequences_are_met(sequence):
+def test_sequences_of_searches_agree_with_the_reference(sequence):
     rows = [row for row in ROWS if row["sequence"] == sequence]
     assert len(rows) == 9
     for row, found in zip(rows, play(rows), strict=True):

@@ -70,7 +70,7 @@ def test_transcripts_agree_with_their_law(max_hits, redraw):
 
 
 @pytest.mark.parametrize("max_hits", [1, 2])
-def test_transcripts_are_private(max_hits):
+def test_runs_of_the_sparse_vector_are_private(max_hits):
     # The hard pair: very many "below" close to the threshold push its noise up, then come the hits;
     # in the neighbour every number moves by the sensitivity, against its answer.
     def log_probability(epsilon, shift):

@@ -195,7 +195,7 @@ class TestRouting:
     @pytest.mark.parametrize("kind", [ThresholdoutScorer, StableHoldoutScorer])
     @pytest.mark.parametrize("named", [False, True])
     @pytest.mark.parametrize("request_", [False, True, "importance", None, "default"])
-    def test_a_scorers_request(self, request_, named, kind, rows, holdout):
+    def test_a_scorer_asks_once_its_request_of_weights_is_set(self, request_, named, kind, rows, holdout):
         scorer = kind("accuracy", holdout)
         if request_ != "default":
             assert scorer.set_score_request(sample_weight=request_) is scorer

@@ -199,7 +199,7 @@ def test_it_is_silent_unless_verbose(searched, capfd):
 
 
 @pytest.mark.parametrize(("ask", "last"), [(2, "certifying 2 of 2"), ("candidates", "and certifying it")])
-def test_each_stage_is_a_line(ask, last, searched, capsys):
+def test_each_stage_of_a_verbose_search_prints_a_line(ask, last, searched, capsys):
     searched(ask=ask, verbose=1)
     out, err = capsys.readouterr()
     lines = out.splitlines()

@@ -162,7 +162,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("case", "runs"), RUNS)
-def test_intervals_cover(case, runs):
+def test_intervals_of_all_rows_cover_the_truth(case, runs):
     asked, truth = CASES[case]
     answers = [asked(seed) for seed in range(runs)]
     assert min(math.exp(a.certificate.ln_delta) for a in answers) > 0.35

@@ -180,7 +180,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("case", "runs"), RUNS)
-def test_intervals_cover(case, runs):
+def test_intervals_of_metrics_of_several_classes_cover_the_truth(case, runs):
     ask, value = CASES[case][0], CASES[case][1]()
     answers = [ask(seed) for seed in range(runs)]
     certified = [a for a in answers if a.verdict != "failed"]  # a guess may clip too much

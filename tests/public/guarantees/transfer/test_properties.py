@@ -108,7 +108,7 @@ def test_gaussian_direct_is_tail_and_gap():
     assert gaussian_direct(n, k, LN_BETA, noise_scale=sigma).half_width == pytest.approx(expected)
 
 
-def test_low_sensitivity_formula():
+def test_low_sensitivity_bound_equals_its_formula():
     bound = guarantees.jung_2020_low_sensitivity(0.1, 1e-6, 0.2, 1e-5, 1000, 0.002, c=50.0, d=0.01)
     assert bound.half_width == pytest.approx(0.1 + math.expm1(0.2) * 2.0 + 4.0 * 50.0 * 1e-5 * 2.0 + 0.01)
     assert bound.failure == pytest.approx(1e-4 + 0.02)

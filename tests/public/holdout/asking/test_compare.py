@@ -46,7 +46,7 @@ def misses_of(answers, truth):
 @pytest.mark.parametrize(
     ("law", "runs"), [("often", 8), *(pytest.param(law, 300, marks=pytest.mark.thorough) for law in LAWS)]
 )
-def test_intervals_cover(law, runs):
+def test_intervals_of_differences_cover_the_truth(law, runs):
     answers = [compared(law, seed) for seed in range(runs)]
     truth, delta = LAWS[law][0] - LAWS[law][1], np.exp(answers[0].certificate.ln_delta)
     assert delta > 0.3

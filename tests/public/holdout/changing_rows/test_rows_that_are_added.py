@@ -60,7 +60,7 @@ def test_more_rows_make_the_interval_of_a_held_guess_narrower_and_leave_more(
     assert many.report().outlook.remaining["certify"] == many.remaining(purpose="certify")
 
 
-def test_nats_and_weights_run_on(small, added, model, other):
+def test_a_top_up_keeps_nats_and_goes_on_with_stakes(small, added, model, other):
     small.check(model, scoring="accuracy", guess=0.1)  # a surprise
     small.certify(model, **HELD)
     # New rows are none of the old ones; and in advance: labels which are passed again are theirs.

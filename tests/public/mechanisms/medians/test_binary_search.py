@@ -88,7 +88,7 @@ def test_quantiles_other_than_the_median_are_found(level):
     assert low <= answer <= high
 
 
-def test_error_by_hand():
+def test_binary_search_error_is_as_computed_by_hand():
     # 10 halvings, 20 counts; each exceeds t standard deviations with probability at most e^(-t^2/2).
     t = math.sqrt(2 * math.log(20 / 0.05))
     assert mechanisms.binary_search_error(7.0, 500, 1000, 0.05) / 4 * 500 == pytest.approx(7.0 * t)

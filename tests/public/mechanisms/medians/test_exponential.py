@@ -68,7 +68,7 @@ def test_a_wider_interval_has_the_law_of_its_middle():
     assert quantile_log_law(data, 6, 1.0, low=0.7, high=0.9) == pytest.approx(narrow)
 
 
-def test_median_pmf_is_met():
+def test_probabilities_of_the_private_median_agree_with_the_reference():
     data = [2, 4, 4, 4, 7, 9, 10]
     rows = reference("median_pmf")
     for epsilon in (0.5, 2.0):

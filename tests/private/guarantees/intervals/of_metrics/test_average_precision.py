@@ -66,7 +66,7 @@ def test_ties_are_broken_by_numbers_and_not_by_the_order_of_rows():
     assert len({interval((scores, positive), foreseen, seed=seed) for seed in range(5)}) > 1
 
 
-def test_few_rows_give_intervals():
+def test_few_rows_give_an_interval_of_average_precision():
     for scores, positive in (([1.0, 0.0], [1, 0]), ([0.0, 1.0], [1, 0]), ([0.0, 0.0, 0.0], [1, 0, 1])):
         low, high = interval((scores, positive), (scores, positive))
         assert 0.0 <= low <= high <= 1.0

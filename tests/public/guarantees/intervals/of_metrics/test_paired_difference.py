@@ -81,7 +81,7 @@ def test_losses_in_other_units_scale():
     assert interval(10, 20.0) == pytest.approx(tuple(10 * end for end in interval(1, 0.2)))
 
 
-def test_few_rows_give_intervals():
+def test_few_rows_give_an_interval_around_the_difference():
     for better, worse, n in ((0, 0, 1), (1, 0, 1), (0, 3, 3), (0, 0, 100)):
         for settings in ({"identical_rows": True}, {}, {"identical_rows": True, "expected": (0.0, 0.0)}):
             low, high = paired_zero_one_interval(better, worse, n, -3.0, **settings)
