@@ -499,9 +499,10 @@ def _best_settings(n: int, k: int, ln_beta: float, size: int) -> tuple[float, fl
 
 
 def _noise(k: int, size: int, alpha: float, ln_failure: float) -> float:
-    """Return how large the noise may be, in nats.
+    """Return the least ``n alpha epsilon / 4`` for accurate answers.
 
-    Answers within alpha of the holdout's need as much.
+    With it, all answers are within alpha of the holdout's, except with the probability given; as in
+    `multiplicative_weights_sample_size`.
     """
     thresholds = most_updates(size, alpha) + 1
     return 2.0 * math.log(3.0 * thresholds) + 4.0 * math.log(3.0 * k) - 6.0 * ln_failure
@@ -517,7 +518,7 @@ def _half_width(n: int, k: int, ln_beta: float, size: int, alpha: float, epsilon
 
 
 def _error(m: int, k: int, epsilon: float, failures: int, ln_beta: float) -> float:
-    """Return noise and gap: how far from the threshold a share of the population can be."""
+    """Return how far from the threshold a share of the population can be: noise plus gap."""
     unit = 1.0 / (epsilon * m)
     noise = laplace_tail_mean(failures, 2.0 * unit, ln_beta) + laplace_tail_mean(k, 4.0 * unit, ln_beta)
     gap = zcdp_gap(failures * pure_dp_zcdp(epsilon), ln_beta)

@@ -283,14 +283,14 @@ class ValueRecord(MechanismRecord):
         Logarithm of the failure probability that the certificate states, and the L in it.
     outcome : Outcome
     stake : float or None, default=None
-        What it took of the purse, where it took something.
+        What the question took of the purse; None if it took nothing.
     purse : list or None, default=None
-        What was left of it, and how many questions have taken from it.
+        What was left in the purse, and how many questions have taken from it.
     declared, unconfirmed : bool, default=False
-        Whether its allowance is that of a declared model; whether the answer is returned again to whatever
-        model has the same digest.
+        Whether its allowance is that of a declared model; whether any model with the same digest gets this
+        answer again, without a look at the holdout.
     assumed : list of str, default=[]
-        What it rests on because of changes of the rows.
+        Assumptions of the certificate that changes of the rows have added.
     model : str or None, default=None
         Name of the model's class.
     half_width_if_published : float or None, default=None

@@ -346,7 +346,7 @@ class Watch:
         self._over.set()
 
     def deaden(self) -> None:
-        """In a forked child: let nothing that is ever written there reach the parent's server."""
+        """Keep a forked child from writing to the parent's server, whatever it does."""
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, self._descriptor)
         os.close(nowhere)

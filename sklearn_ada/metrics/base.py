@@ -251,7 +251,10 @@ class Measure(ABC):
         return self
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
-        """Return how all rows become an interval, tuned to a guess; None where the value is enough."""
+        """Return the construction of an interval from all rows, tuned to a guess.
+
+        None if an interval that follows from the value alone is used.
+        """
         return None
 
     def sensitivity(self, y: Array) -> float | None:
@@ -325,7 +328,7 @@ class MedianOnly(Measure):
 
     @property
     def listed(self) -> str:
-        """Why it is refused."""
+        """The reason why the metric is refused, for the table of scorers."""
         wanted = "" if self.is_refused else "refused unless the stable median is asked for: "
         return f"{wanted}it {self.reason}"
 

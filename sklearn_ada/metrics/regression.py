@@ -86,7 +86,10 @@ class Explained(AllRows):
         return super().error_bound() if self.target_range is None else self.most_error
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
-        """Return the value with everything clipped, and what these rows foresee of other ones."""
+        """Return the value, with y, predictions and errors clipped, and the losses of these rows.
+
+        From those, the interval of other rows is tuned.
+        """
         losses = ExpectedLosses.of_rows(y, outputs, quantile=self.quantile, **self._clip)
         if losses.baseline <= 0.0:  # news about the holdout, so it fails and is paid for
             raise UndefinedMetricError("y is constant")

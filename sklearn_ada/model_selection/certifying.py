@@ -295,10 +295,9 @@ def _scorer_of_round(run: Run) -> HoldoutScorer:
 
 
 def _ask_about_winners(run: Run) -> Winner:
-    """Run the search, then certify its best few, or the best of them.
+    """Run the search, then certify its best candidates.
 
-    With ``ask="candidates"`` and ``reveal="winner"`` these are all candidates, of which the holdout names the
-    best.
+    If the holdout chooses among them, only its choice is certified. With ``ask="candidates"`` and ``reveal="winner"`` the holdout chooses among all candidates.
 
     Raises
     ------

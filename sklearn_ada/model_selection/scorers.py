@@ -205,7 +205,10 @@ class HoldoutScorer(Uncopied, ABC):
             raise self._misused("was handed labels coded anew, which are not the holdout's")
 
     def _refusal_of_columns(self, estimator: Any, X: Any) -> NotAScore | None:
-        """Return the stand-in for the score of a model of some columns; else None."""
+        """Return a score that raises when read, if the columns are not the holdout's.
+
+        None for a model of as many columns as the holdout has.
+        """
         shape = getattr(X, "shape", None) or np.shape(X[:1])
         columns = shape[1] if len(shape) == 2 else None
         expected = self.session.data.n_columns

@@ -380,7 +380,10 @@ class NoisyCheck(NoisyQuestion):
         return self.scale_of_noise * math.sqrt(2.0 * (LN_2 - ln_noise))
 
     def _cell(self, corrected: float) -> int:
-        """Return the number of the cell of a corrected value, never 0."""
+        """Return the number of the cell that holds a corrected value.
+
+        It is positive above the guess and negative below; 0 stands for "agrees".
+        """
         distance = corrected - self.coded.cells.guess
         number: int = 1 + math.floor(abs(distance) / (2.0 * self.half_cell))
         return number if distance > 0 else -number

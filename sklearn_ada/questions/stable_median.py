@@ -564,7 +564,10 @@ class StableQuestion(Question):
         return self.drawing.rank_error(ln_noise, draws=3 if self.purpose == "certify" else 1)
 
     def _level(self, allowance: Allowance) -> float:
-        """Return l: the value of a check is between the l and the 1 - l quantile; 0 says nothing."""
+        """Return the quantile level l of a check; 0 says nothing.
+
+        Its answer lies between the l and the 1 - l quantile of the metric on a random subsample.
+        """
         return medians.quantile_interval(*self._sampling(allowance))[0]
 
     def _outer_level(self, allowance: Allowance) -> float:

@@ -28,7 +28,7 @@ def _touched(n, unit, other, rng):
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(n=st.integers(4, 40), seed=st.integers(0, 999), data=st.data())
-def test_a_cost_is_carried_over_to_other_units_by_as_many_as_can_change(n, seed, data):
+def test_a_cost_for_one_unit_counts_for_other_units_by_the_square_of_those_it_can_change(n, seed, data):
     unit, other = (data.draw(st.integers(0, n)) for _ in range(2))
     units = UnitZCDPFilter(n, lambda unit: math.inf)
     units.record(of(other), 1.0)

@@ -20,7 +20,7 @@ def committed():
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", OBJECTS)
 @pytest.mark.parametrize("consumer", CONSUMERS)
-def test_the_table_of_the_documentation_is_what_happens(consumer, kind, tmp_path):
+def test_every_cell_of_the_documented_table_is_what_happens(consumer, kind, tmp_path):
     pytest.importorskip(CONSUMERS[consumer].needs)
     seen, cell = outcome(consumer, kind, tmp_path), committed()[consumer, kind]
     if IS_NEWEST:

@@ -15,7 +15,7 @@ def committed():
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("change", CHANGES)
-def test_the_table_of_the_documentation_is_what_happens(change, kind, place, tmp_path):
+def test_every_cell_of_the_documented_table_is_what_happens(change, kind, place, tmp_path):
     assert outcome(change, kind, place, str(tmp_path)) == committed()[change, f"{kind}, {place}"]
 
 

@@ -35,7 +35,7 @@ def test_priced_counts_are_in_the_account_and_the_target_is_the_population(rows,
 
 
 @pytest.mark.parametrize("mixin", [ClassifierMixin, RegressorMixin])
-def test_whatever_a_model_calls_itself_the_counts_may_be_public(mixin, rows, tmp_path):
+def test_the_target_is_at_the_class_mix_whatever_kind_the_model_says_it_is(mixin, rows, tmp_path):
     model = type(
         "Model", (mixin, BaseEstimator), {"classes_": [0, 1], "predict": lambda self, X: X[:, 0] > 0}
     )

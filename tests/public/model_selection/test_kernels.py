@@ -69,7 +69,7 @@ def test_no_model_sees_a_row_or_a_column_of_the_holdout(ask, holdout, wrap):
     assert search.n_features_in_ == 240
 
 
-def test_a_kernel_is_certified_as_what_it_is_a_kernel_of(wrap, tmp_path):
+def test_a_linear_kernel_is_searched_and_certified_like_its_features(wrap, tmp_path):
     plain = wrap(svc("linear"), holdout=LAST, ledger=tmp_path / "plain.db").fit(X, Y)
     search = wrap(svc(), holdout=LAST).fit(KERNEL, Y)
     assert search.best_params_ == plain.best_params_

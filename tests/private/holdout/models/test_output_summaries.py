@@ -102,7 +102,7 @@ def agree_on(one, other, unit=1.0):
 
 
 @pytest.mark.parametrize("other", [0.9 + 2e-5, -0.9, np.nan, np.inf, [0.9, 0.9]])
-def test_values_are_compared_whatever_the_outputs(other):
+def test_equal_outputs_with_another_value_of_the_metric_do_not_agree(other):
     assert not agree_on(0.9, other)
     assert agree_on(other, other)
 

@@ -58,7 +58,7 @@ def sent(obj):
 
 
 @pytest.mark.parametrize("kind", ROWS)
-def test_a_task_holds_no_rows(kind, tmp_path):
+def test_a_pickled_scorer_holds_no_rows_of_its_holdout(kind, tmp_path):
     scorer = ThresholdoutScorer("accuracy", Holdout(ROWS[kind], Y, ledger=tmp_path / "ledger.db"))
     size, first = sent(scorer)
     assert size < LARGE / 2  # the labels alone are too few to be mapped
@@ -67,7 +67,7 @@ def test_a_task_holds_no_rows(kind, tmp_path):
     assert all(a is b for a, b in zip(first, second, strict=True))  # joblib knows them again by identity
 
 
-def test_a_task_that_holds_rows_is_larger():
+def test_pickled_rows_are_larger_than_a_scorer():
     assert sent(TEXTS)[0] > 2 * LARGE
 
 

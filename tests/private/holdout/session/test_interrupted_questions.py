@@ -110,7 +110,7 @@ class LyingError(Exception):
 
 
 @pytest.mark.parametrize("error", [SystemExit, LyingError])
-def test_leaving_the_interpreter_or_lying_about_an_error_is_priced_and_not_done(error, holdout):
+def test_a_model_that_raises_system_exit_or_a_lying_error_is_a_priced_failure(error, holdout):
     answer = certify(holdout, Acting(raises(error)))
     assert (answer.verdict, answer.reason) == ("failed", FAILURES[3])
 

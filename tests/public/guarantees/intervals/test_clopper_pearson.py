@@ -63,7 +63,7 @@ def test_the_logarithmic_tail_solves_its_own_equation():
     assert tail == pytest.approx(-nats - math.log(2), abs=1e-6)
 
 
-def test_a_cell_gives_the_union_of_its_points():
+def test_the_interval_of_a_cell_is_the_union_of_those_of_its_counts():
     (low, _), (_, high) = (clopper_pearson(count, count, 100, math.log(0.05)) for count in (40, 45))
     assert clopper_pearson(40, 45, 100, math.log(0.05)) == (low, high)
 

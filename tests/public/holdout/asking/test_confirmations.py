@@ -206,7 +206,7 @@ LIKE_OUTPUTS = {
 
 
 @pytest.mark.parametrize("kind", LIKE_OUTPUTS)
-def test_outputs_that_agree_but_for_a_millionth_are_others_if_the_value_is(kind, model, tmp_path):
+def test_outputs_a_millionth_apart_differ_if_the_metric_has_another_value(kind, model, tmp_path):
     of, metric, labels = LIKE_OUTPUTS[kind]
     holdout = Holdout(X, labels, ledger=tmp_path / "own.db")
     one, other = versions(holdout, of(model.path), FIRST, -FIRST, scoring=metric, guess=None)
@@ -551,7 +551,7 @@ def test_a_version_that_comes_up_between_comparison_and_charge_is_compared_too(h
 
 
 @pytest.mark.parametrize("charged", [0, 1])
-def test_what_breaks_down_before_the_record_is_asked_again(holdout, model, monkeypatch, charged):
+def test_a_question_whose_charge_fails_can_be_asked_again(holdout, model, monkeypatch, charged):
     """At the comparison, or between it and the new answer: what was released is paid for, nothing is lost."""
     one = certify(holdout, model)
     session, calls = type(holdout._session), itertools.count()
