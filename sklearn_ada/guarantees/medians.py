@@ -240,7 +240,7 @@ def median_is_covered(n_subsamples: int, level: float, rank_error: float, ln_del
 
 @lru_cache(maxsize=64)  # a question needs the same one three times: admitted, charged, read
 def _at_least(count: int, m: int, ln_delta: float) -> float:
-    """Return a lower bound of the probability of an event that occurred at least ``count`` of m times."""
+    """Return a lower bound of an event's probability, from at least ``count`` occurrences in m."""
     return clopper_pearson(count, m, m, ln_delta)[0]
 
 

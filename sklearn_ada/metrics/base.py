@@ -288,7 +288,7 @@ class Measure(ABC):
 
     @property
     def example_range(self) -> tuple[int, int]:
-        """A range that may be declared, to show where it is written: shares of a loss are up to 1."""
+        """A range to show in messages, where a user is to declare one; shares of a loss end at 1."""
         return -10, int(self.at_class_mix)
 
     def weighted(self, units: Units) -> Measure | None:
@@ -367,7 +367,7 @@ class AllRows(Measure):
 
     @abstractmethod
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
-        """Return how all rows become an interval, tuned to a guess."""
+        """Return the construction of an interval from all rows, tuned to a guess."""
 
     def _around(
         self, name: str, ends: Ends, foreseen: Foreseen, value: float, at_value: Range, scale: float = 1.0

@@ -297,7 +297,8 @@ def _scorer_of_round(run: Run) -> HoldoutScorer:
 def _ask_about_winners(run: Run) -> Winner:
     """Run the search, then certify its best candidates.
 
-    If the holdout chooses among them, only its choice is certified. With ``ask="candidates"`` and ``reveal="winner"`` the holdout chooses among all candidates.
+    If the holdout chooses among them, only its choice is certified. With ``ask="candidates"`` and
+    ``reveal="winner"`` it chooses among all candidates.
 
     Raises
     ------

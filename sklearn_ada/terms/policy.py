@@ -341,7 +341,7 @@ class Policy:
 
 
 def as_given(answers: str) -> str:
-    """Return how a user says what a genesis says of answers."""
+    """Return the value of the parameter ``answers`` that a genesis stands for."""
     return "coarse" if answers == _COARSE_ON_DISK else answers
 
 
