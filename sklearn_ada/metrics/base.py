@@ -296,9 +296,10 @@ class Measure(ABC):
         return None
 
     def replayed(self, value: float, share: float | None, rows: int) -> tuple[Measure, float] | str:
-        """Return what reads an answer from its record, and the number of terms.
+        """Return the measure that reads an answer from its record, and the number of terms.
 
-        It is tuned to the recorded guess. If it needs more than is recorded, that is returned, in words.
+        The measure is tuned to the recorded guess. If it needs what is not recorded, the words for that are
+        returned instead.
         """
         return "class counts"
 
@@ -515,8 +516,8 @@ def suggested_range(scores: NDArray[Any], margin: float) -> Range:
 def most_beyond(n_rows: int) -> float:
     """Return the largest share of scores beyond a range that is not a failure.
 
-    So many rows suggested the range. It is a twentieth, and what three rows are of them: beyond the farthest
-    score of few rows lie more of others.
+    The range was suggested by ``n_rows`` other rows. The share is a twentieth plus three in ``n_rows``: the
+    fewer rows suggested a range, the more scores lie beyond it.
 
     Examples
     --------

@@ -341,7 +341,7 @@ class Policy:
 
 
 def as_given(answers: str) -> str:
-    """Return the value of the parameter ``answers`` that a genesis stands for."""
+    """Return the parameter ``answers`` as a user gives it, from its form in a genesis."""
     return "coarse" if answers == _COARSE_ON_DISK else answers
 
 
