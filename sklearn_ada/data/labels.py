@@ -105,7 +105,7 @@ def is_missing(label: Any) -> bool:
         return True
 
 
-def family(values: Any) -> str:
+def label_kind(values: Any) -> str:
     """Return what values are: "text", "numbers", or the kind of another type; values of two never agree."""
     kind: str = values.dtype.kind
     return "text" if kind in "UTO" else "numbers" if kind in "biuf" else kind

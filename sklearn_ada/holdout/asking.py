@@ -99,8 +99,8 @@ def put_question(session: Session, asked: Ask, question: Question) -> Answer:
 
 def put_once(session: Session, asked: Ask, question: Question) -> Answer | None:
     """Return `put_question`; None if model, metric and mechanism were asked before with another guess."""
-    framed = frame(session, asked, question)
-    if session.ledger.find_subject(framed.subject) is not None and not session.ledger.find_each(framed.keys):
+    framed, ledger = frame(session, asked, question), session.ledger
+    if ledger.find_subject(framed.subject_key) is not None and not ledger.find_each(framed.keys):
         return None
     return answer_to(session, framed)
 
@@ -204,7 +204,7 @@ class Recording:
         Values of the metric are among it, hidden by the ledger's secret. Where only the holder of a private
         key may read them, what was released stands in their place: 10,000 counts are searched in no time.
         """
-        seen, outputs, statistic = observation.seen, observation.outputs, self.framed.question.statistic
+        seen, outputs, statistic = observation.seen, observation.outputs, self.framed.question.sealed_count
         if self.session.policy.seal_key is None:
             return outputs
         if statistic is not None and isinstance(seen, int):
@@ -231,7 +231,7 @@ class Recording:
         """
         framed, fixed, question = self.framed, proposal.admitted, self.framed.question
         if version != proposal.key:  # the digest is of two models, so none of them was declared
-            framed, fixed = replace(framed, member=""), None
+            framed, fixed = replace(framed, declared_key=""), None
         if fixed is not None and fixed.is_after_same_records(state):
             allowance = fixed.allowance
         else:
@@ -259,17 +259,17 @@ class Recording:
 
         It is checked before that it can be written as JSON.
         """
-        question, statistic, subject = framed.question, framed.question.statistic, framed.asked.subject
+        question, statistic, subject = framed.question, framed.question.sealed_count, framed.asked.subject
         in_round = state.still_open(framed.asked.round_name)
         event, memory = question.release(seen, allowance, draw)
         # The transcript theorem holds of answers in whose order the rows have no part.
         by_transcript = statistic is not None and in_order and state.is_alone(in_round)
         transcript = transcript_of(state, event) if by_transcript else None
         about: dict[str, Any] = {
-            "subject": framed.subject, "round_name": in_round, "outputs": outputs,
+            "subject": framed.subject_key, "round_name": in_round, "outputs": outputs,
             "outcome": question.outcome(event, allowance, memory, transcript),
             "memory_name": question.memory_name, "memory": memory, "given_rows": subject.is_given,
-            "declared": question.may_be_declared and state.is_declared(framed.member),
+            "declared": question.may_be_declared and state.is_declared(framed.declared_key),
             "unconfirmed": self.session.policy.is_private and not _public_outputs(question),
         }  # fmt: skip
         kind: type[AnswerRecord] = AnswerRecord
@@ -396,7 +396,7 @@ class Proposal(Generic[Admitted]):
                 return same
             compared = len(versions)
             name = version_key(self.key, compared + 1)
-            summary = outputs.sealed(session.sealing_key(name, secret))
+            summary = outputs.sealed(session.outputs_key(name, secret))
             record = session.charge(name, functools.partial(decide, name, summary))
             if record.fresh:
                 return record
@@ -416,7 +416,7 @@ class Proposal(Generic[Admitted]):
         agree = (
             number
             for number, (record, before) in enumerate(comparable)
-            if outputs.agrees_with(before, self.session.sealing_key(str(record.key), secret))
+            if outputs.agrees_with(before, self.session.outputs_key(str(record.key), secret))
         )
         same, numbers = next(agree, None), [record.seq for record, _ in comparable]
         asked = {name: entry[name] for name in ("purpose", "metric", "who", "label", "time")}
@@ -455,11 +455,11 @@ def allowance_or_refuse(session: Session, framed: Framed, state: State) -> Allow
     exhausted = state.outgrown(session.fingerprint) or question.exhausted(memory)
     if exhausted is not None:
         raise RefusedError(exhausted)
-    is_sealed, in_round = question.statistic is not None, state.still_open(framed.asked.round_name)
+    is_sealed, in_round = question.sealed_count is not None, state.still_open(framed.asked.round_name)
     final = publish and not is_sealed
     allowance = state.allowance(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
     if question.may_be_declared:
-        allowance = state.with_declared(framed.member, allowance)
+        allowance = state.with_declared(framed.declared_key, allowance)
     allowance = with_routes(state, question, allowance)
     admits_all = publish or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
     if not admits_all and not state.is_tolerated(*foreseen_half_width(state, question, allowance)):
@@ -480,7 +480,7 @@ def with_routes(state: State, question: Question, allowance: Allowance, count: i
     RefusedError
         If no route does, or nothing is left of the purse.
     """
-    if allowance.ln_delta == -math.inf and question.statistic is None:
+    if allowance.ln_delta == -math.inf and question.sealed_count is None:
         raise RefusedError(
             "nothing is left of the weights of this holdout, which sum to 1, so an exact answer would "
             "certify nothing; cells of counts still certify, by what was released so far: use certify"

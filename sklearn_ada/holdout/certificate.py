@@ -460,17 +460,17 @@ def _interval_of_exact(prefix: Prefix, state: State, read: ValueRecord, ln_delta
     if isinstance(replayed, str):
         raise _NotRecomputedError(f"no ledger holds {replayed}")
     metric, variance = Metric(no_scores, kind="mean", range=tuple(read.metric["range"])), None
-    rule, size = replayed
-    if len(symbols_of(read.event)) > 1 and not rule.size_is_released:
-        variance = foreseen_variance(rule, guess, metric.bounds, size, state.policy)
+    measure, size = replayed
+    if len(symbols_of(read.event)) > 1 and not measure.size_is_released:
+        variance = foreseen_variance(measure, guess, metric.bounds, size, state.policy)
         if variance is None:
             raise LedgerDamagedError("A record tells a variance, and its guess asks for none: it was edited.")
     question = CodedQuestion(
-        read.purpose, metric, rule, guess,
+        read.purpose, metric, measure, guess,
         Cells(mechanism["centre"], mechanism["half_cell"]), "lattice" if name == "certify" else "cells",
         mechanism["scale"], size, "", variance,
     )  # fmt: skip
-    return question.read(read.event, Allowance(ln_delta, 0.0), {}).interval
+    return question.described_outcome(read.event, Allowance(ln_delta, 0.0), {}).interval
 
 
 def _ln_delta_of(state: State, read: AnswerRecord) -> float:

@@ -87,8 +87,8 @@ def _check_metric(subjects: Sequence[Subject], metric: Metric, data: HoldoutData
     with meaning_of(metric, data):
         metric.check_target(data.some_labels)
         if data.has_interval(metric):
-            rule = data.rule(metric)
-            rule.size(data.labels_for(metric, rule))
+            measure = data.measure_of(metric)
+            measure.size(data.labels_for(metric, measure))
         else:
             metric.check_classes(data.some_labels)
             data.check_weights(metric)
@@ -133,10 +133,10 @@ def _value_of(metric: Metric, subject: Subject, data: HoldoutData) -> Observatio
     if not data.has_interval(metric):
         value = metric.whole(model, guarded(data.X), data.y, sample_weight=data.weight)
         return observed(metric, value, None, value)
-    rule = data.rule(metric)
-    labels = data.labels_for(metric, rule)
+    measure = data.measure_of(metric)
+    labels = data.labels_for(metric, measure)
     outputs = metric.outputs(model, data.X, labels)
-    value = metric.measured(model, labels, outputs, rule).value
+    value = metric.measured(model, labels, outputs, measure).value
     return observed(metric, value, outputs, value)
 
 
@@ -196,9 +196,9 @@ class PrivateChoice:
     @classmethod
     def plan(cls, metric: Metric, data: HoldoutData, count: int, epsilon: float | str) -> PrivateChoice:
         """Fix the sensitivity, and epsilon where it is left open."""
-        (low, high), rule = metric.bounds, data.rule(metric)
-        labels = data.labels_for(metric, rule)
-        size, sensitivity = rule.size(labels), rule.sensitivity(labels)
+        (low, high), measure = metric.bounds, data.measure_of(metric)
+        labels = data.labels_for(metric, measure)
+        size, sensitivity = measure.size(labels), measure.sensitivity(labels)
         if sensitivity is None:
             fix = "One row can move a ratio (or a mean with weight_bound) too far: use epsilon=None."
             raise bad_parameter(
@@ -210,7 +210,7 @@ class PrivateChoice:
             standard_error = 0.5 * (high - low) / math.sqrt(size)
             epsilon = float(f"{4.0 * sensitivity * (math.log(count) + 3.0) / standard_error:.3g}")
         epsilon = check_real(epsilon, "epsilon", "a selection", low=0.0)
-        return cls(epsilon, sensitivity, high - low, rule.unit, rule.family, is_auto)
+        return cls(epsilon, sensitivity, high - low, measure.unit, measure.family, is_auto)
 
     def release(self, event: Event) -> PrivateRelease:
         """Return what the choice costs of the privacy budget."""

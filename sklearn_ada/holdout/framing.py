@@ -103,11 +103,11 @@ class Framed:
     ----------
     asked : Ask
     question : Question
-    subject : str
+    subject_key : str
         Key of what it is about.
     keys : tuple of str
         Under which it may have been recorded before; a new one is recorded under the first.
-    member : str
+    declared_key : str
         Its key among declared models.
     entry : dict
         What its record says of it, ready for JSON: purpose, metric, mechanism, guess, asker, and the model's
@@ -116,9 +116,9 @@ class Framed:
 
     asked: Ask
     question: Question
-    subject: str
+    subject_key: str
     keys: tuple[str, ...]
-    member: str
+    declared_key: str
     entry: dict[str, Any]
 
     @classmethod
@@ -134,7 +134,7 @@ class Framed:
         digits = 3 if rows and not is_private else 9
         key = question_key(subject, question.purpose, described, rows, mechanism, digits)
         final = Key.final(key)
-        keys: tuple[str, ...] = (final,) if asked.publish and question.statistic is None else (key, final)
+        keys: tuple[str, ...] = (final,) if asked.publish and question.sealed_count is None else (key, final)
         if recorded_as is not None:
             keys = (recorded_as,)
         entry = {"metric": metric["metric"], "mechanism": mechanism, "guess": described}
@@ -203,7 +203,7 @@ def by_default(coded: CodedQuestion, data: HoldoutData, policy: Policy) -> Quest
     A ratio or a root has no noisy value, because one row can move it too far. With ``route="both"`` it is
     answered by cells without noise, which end the privacy route.
     """
-    if not policy.is_private or (policy.is_described and not coded.rule.has_noise):
+    if not policy.is_private or (policy.is_described and not coded.measure.has_noise):
         return coded
     return GaussianQuestion.plan(coded, data, policy)
 
@@ -311,7 +311,7 @@ def comparison(
         metric = metric.with_range((min(low for low, _ in ranges), max(high for _, high in ranges)))
         metric.most_beyond = found[0].most_beyond
     difference = Difference(metric, of_both)
-    session.data.rule(difference.base)  # what has no interval here has no difference either
+    session.data.measure_of(difference.base)  # what has no interval here has no difference either
     return Ask(subject, difference, "certify", guess, rows)
 
 

@@ -31,7 +31,7 @@ from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_
 from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
 from sklearn_ada.holdout.publishing import close, publish, unseal
 from sklearn_ada.holdout.report import HoldoutReport, page_of_summary, report_of, summary_of
-from sklearn_ada.holdout.rounds import check_together, declare_family, remaining_questions
+from sklearn_ada.holdout.rounds import check_together, declare_models, remaining_questions
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger
@@ -568,7 +568,7 @@ class Holdout(Uncopied):
             If the holdout was asked before, if there are no models or two equal ones, or if one of them
             cannot be asked.
         """
-        return declare_family(self._session, models, as_metric(scoring))
+        return declare_models(self._session, models, as_metric(scoring))
 
     def unseal(
         self,

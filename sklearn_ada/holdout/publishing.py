@@ -91,7 +91,7 @@ def unseal(
             "computes it from the rows.",
         )  # fmt: skip
     if fresh and not ledger.read(lambda state: state.closed):
-        most = sum(each.statistic.largest_unsealing_nats(each.cell) for each in fresh)
+        most = sum(each.sealed_count.largest_unsealing_nats(each.cell) for each in fresh)
         warn_user(
             f"Unsealing {counted(len(fresh), 'answer')} costs up to {most:.3g} nats, which everything that "
             "is asked of this holdout later pays, by wider intervals; what is sealed still does not. Once "
@@ -126,7 +126,7 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
     _warn_of_another_final(session, earlier)
     with Looked() as looked:  # what was sealed with a public key is computed from rows and model, not opened
         answer = answer_to(session, framed, looked)
-        is_final = framed.question.statistic is None and (earlier is None or Key.is_final(earlier))
+        is_final = framed.question.sealed_count is None and (earlier is None or Key.is_final(earlier))
         if is_final or not answer.answered:
             return answer
         return _release_final(session, framed.question, answer.index, looked)
@@ -146,7 +146,7 @@ def _as_asked_before(
         return Framed.of(session, asked, in_this_form), None
     before = read_answer(earlier)
     recorded = as_recorded(question, Guess(**before.guess), before.mechanism, session.data, session.policy)
-    asked = unpublished if recorded.statistic is None else asked
+    asked = unpublished if recorded.sealed_count is None else asked
     return Framed.of(session, asked, recorded, first_version(str(earlier.key))), earlier
 
 
@@ -157,7 +157,7 @@ def _asked_before(session: Session, asked: Ask, question: Question) -> Record | 
     """
     framed = Framed.of(session, asked, question)
     if question.is_found_by_subject:
-        return session.ledger.find_subject(framed.subject)
+        return session.ledger.find_subject(framed.subject_key)
     return session.ledger.find(framed.keys[0])
 
 
@@ -221,7 +221,7 @@ def _record_final(session: Session, question: Question, record: Record, looked: 
         if sealed is not None:
             return sealed.record(state, point, stamp, allowance, is_released=is_released)
         # A released value certifies the stake of a final, too; the symbol is the only one there can be.
-        now = question.read(before.event, allowance, before.memory)
+        now = question.described_outcome(before.event, allowance, before.memory)
         interval = intersection(now.interval, [before.outcome.interval])
         outcome = replace(before.outcome, interval=interval, levels=now.levels)
         event = CodedRelease((Symbol("index", 0, 1.0),))
@@ -241,7 +241,7 @@ class Sealed:
 
     Attributes
     ----------
-    statistic : LossCount
+    sealed_count : LossCount
         What was sealed, rebuilt from the record.
     cell : tuple of int
         First and last point of the cell that was released.
@@ -253,8 +253,8 @@ class Sealed:
         if record is None or not isinstance(read, SealedRecord) or read.sealed is None:
             raise ValueError(f"Record {number} of the ledger holds nothing that is sealed.")
         self.ledger, self.number, self.read, self.key = ledger, number, read, str(record.key)
-        self.statistic = LossCount.described(read.mechanism)
-        self.cell = self.statistic.cells.counts(symbols_of(read.event)[0].value)
+        self.sealed_count = LossCount.described(read.mechanism)
+        self.cell = self.sealed_count.cells.counts(symbols_of(read.event)[0].value)
 
     @property
     def released(self) -> int | None:
@@ -299,7 +299,7 @@ class Sealed:
 
         Its interval is at the level of the asking and, if it is published, at the level of ``final`` as well.
         """
-        statistic, before = self.statistic, self.read.outcome
+        statistic, before = self.sealed_count, self.read.outcome
         event = CountRelease((statistic.symbol_within(point, (point, point) if is_released else self.cell),))
         own = statistic.fixed_interval(point, point, self.read.ln_delta)
         fixed = own if final is None else statistic.fixed_interval(point, point, final.ln_delta)

@@ -66,7 +66,7 @@ class Key:
     MEAN_WEIGHT = "mean weight"
     checkpoint = "checkpoint {}".format
     """Of the checkpoint after the record of this number."""
-    family = "family {}".format
+    declaration = "family {}".format
     """Of declared models, by their digest."""
     overlap = "overlap rows {} {}".format
     """Of training rows that are compared: by the edition of the holdout's rows, and their own digest."""
@@ -764,7 +764,7 @@ class RoundCloseRecord(LedgerRecord):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FamilyRecord(LedgerRecord):
+class DeclarationRecord(LedgerRecord):
     """Models declared before the first question: digests of model and metric (`models.subject_key`).
 
     "Family" here means the declared models, not the questions that share a gap (`terms.privacy_account`).

@@ -52,7 +52,7 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import foreseen_half_width, put_question, with_routes
 from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, meaning_of, plan_question
-from sklearn_ada.holdout.records import FamilyRecord, Key, RoundRecord
+from sklearn_ada.holdout.records import DeclarationRecord, Key, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.metrics.metric import Metric, as_metric
@@ -222,11 +222,11 @@ def check_together(
     return list(zip(answers, questions, strict=True))
 
 
-def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> int:
+def declare_models(session: Session, models: Sequence[Any], metric: Metric) -> int:
     """Record that these models are declared, and return their number. See `Holdout.declare`."""
     data, owner = session.data, "Holdout.declare"
     served = data.has_interval(metric)
-    if not served or data.rule(metric).size_is_released:
+    if not served or data.measure_of(metric).size_is_released:
         why = "A ratio's is tuned by its guess, which is not fixed" if served else "Others rest on a median"
         expected = "a mean, an AUC or a per-class mean, which have one fixed interval"
         raise bad_parameter("scoring", owner, expected, metric.name, f"{why}.")
@@ -240,9 +240,9 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
     if len(set(members)) < len(members):
         raise bad_parameter("models", owner, "all different", "two models with the same state")
     members.sort()
-    made = FamilyRecord(members=members, **session.asker.stamp())
+    made = DeclarationRecord(members=members, **session.asker.stamp())
 
-    def decide(state: State) -> FamilyRecord:
+    def decide(state: State) -> DeclarationRecord:
         session.check_not_outgrown(state)
         if not state.is_untouched:
             fix = "Declare them first thing, on rows that nobody has asked about."
@@ -251,8 +251,8 @@ def declare_family(session: Session, models: Sequence[Any], metric: Metric) -> i
         return made
 
     digest = hashlib.sha256(" ".join(members).encode()).hexdigest()
-    recorded = session.charge(Key.family(digest), decide)
-    return len(FamilyRecord.from_dict(recorded.body).members)
+    recorded = session.charge(Key.declaration(digest), decide)
+    return len(DeclarationRecord.from_dict(recorded.body).members)
 
 
 def remaining_questions(
@@ -343,9 +343,9 @@ def worst_question(
             unbounded, median = None if metric.range else Guess(0.0, deviation=1.0), MedianSettings()
             return StableQuestion.plan(purpose, metric, unbounded, data, policy, median, session.partition)
         low, high = metric.bounds
-        rule = data.rule(metric)
-        size = rule.size(data.labels_for(metric, rule))
-        if rule.size_is_released:
+        measure = data.measure_of(metric)
+        size = measure.size(data.labels_for(metric, measure))
+        if measure.size_is_released:
             size = len(data) / 2.0
         # A tenth less than its share, as classes need not be split evenly.
         behind = size if guess_rows is None else max(0.9 * size * guess_rows / len(data), 1.0)

@@ -42,7 +42,7 @@ from sklearn_ada.holdout.records import (
 )
 from sklearn_ada.holdout.state import LedgerRecord, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
-from sklearn_ada.ledger.opening import is_of_session, open_ledger
+from sklearn_ada.ledger.opening import is_temporary, open_ledger
 from sklearn_ada.questions.question import Guess, LossCount
 from sklearn_ada.questions.sealed import hidden, sealed_context
 from sklearn_ada.terms.holdout_data import HoldoutData
@@ -96,7 +96,7 @@ class Session:
             If it seals with a key, and the library for that is missing.
         """
         policy.check_rows(data)
-        seed, durable = _secret_of(random_state), not is_of_session(address)
+        seed, durable = _secret_of(random_state), not is_temporary(address)
 
         def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
             decided = policy.of_found(found, durable=durable)
@@ -122,7 +122,7 @@ class Session:
         """The ledger's secret, from which noise and subsamples are drawn."""
         return self.ledger.secret()
 
-    def sealing_key(self, key: str, secret: bytes) -> bytes:
+    def outputs_key(self, key: str, secret: bytes) -> bytes:
         """Return the key that hides what one record keeps of a model's outputs (`outputs.OutputSummary`).
 
         It depends on the rows, as ledgers of other rows may have the same ``random_state``, and so the same

@@ -156,8 +156,8 @@ class State:
         self.closed = False
         self._last_value: list[float] | None = None  # with the ends of the metric's range
         self._rounds: dict[str, Round] = {}
-        self._family: frozenset[str] = frozenset()
-        self._nats_before_family = 0.0
+        self._declared: frozenset[str] = frozenset()
+        self._nats_before_declared = 0.0
         self._ln_undeclared = 0.0  # ln of the part of beta that is for models that were not declared
 
     def advance(self, body: dict[str, Any]) -> None:
@@ -230,7 +230,7 @@ class State:
 
     def declare(self, members: list[str]) -> None:
         """Set half of the failure probability aside for declared models."""
-        self._family, self._nats_before_family = frozenset(members), self.account.nats
+        self._declared, self._nats_before_declared = frozenset(members), self.account.nats
         if self.purse is None:
             self._ln_undeclared = -LN_2
         else:
@@ -244,7 +244,7 @@ class State:
         self.fingerprint, self.rows, self.units = fingerprint, rows, rows if units is None else units
         self.top_ups += 1
         self._rounds.clear()
-        self._family = frozenset()
+        self._declared = frozenset()
 
     def count_version(self, number: int) -> None:
         """Count that a model has the outputs of this record, and not of other versions."""
@@ -265,8 +265,8 @@ class State:
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "last_value": self._last_value,
             "rounds": {name: each.to_list() for name, each in self._rounds.items() if each.left > 0},
-            "family": sorted(self._family),
-            "before_family": [self._nats_before_family, self._ln_undeclared],
+            "family": sorted(self._declared),
+            "before_family": [self._nats_before_declared, self._ln_undeclared],
             **({"assumed": list(self.assumed)} if self.assumed else {}),  # older checkpoints have neither
             **({"versions": [*map(list, self._versions.items())]} if self._versions else {}),
             **({} if self.purse is None else {"purse": [self.purse.left, self.purse.taken]}),
@@ -286,8 +286,8 @@ class State:
             self.privacy.restore(kept["privacy"])
         self._last_value = kept["last_value"]
         self._rounds = {name: Round.from_list(each) for name, each in kept["rounds"].items()}
-        self._family = frozenset(kept["family"])
-        self._nats_before_family, self._ln_undeclared = kept["before_family"]
+        self._declared = frozenset(kept["family"])
+        self._nats_before_declared, self._ln_undeclared = kept["before_family"]
         self.assumed = kept.get("assumed", [])
         self._versions = dict(kept.get("versions", ()))
         self.purse = Purse(*kept["purse"]) if "purse" in kept else None
@@ -387,15 +387,15 @@ class State:
         No later answer makes the second smaller. ``member`` is the key of model and metric; one that was not
         declared keeps its allowance.
         """
-        if member not in self._family:
+        if member not in self._declared:
             return allowance
         ln_beta = self.policy.ln_beta if self.purse is None else self.policy.ln_sealed
-        own = ln_declared(ln_beta, len(self._family)) - self._nats_before_family
+        own = ln_declared(ln_beta, len(self._declared)) - self._nats_before_declared
         return replace(allowance, ln_delta=max(own, allowance.ln_delta))
 
     def is_declared(self, member: str) -> bool:
         """Return whether a key of model and metric is that of a declared model."""
-        return member in self._family
+        return member in self._declared
 
     def with_routes(self, release: PrivateRelease | None, allowance: Allowance, count: int = 1) -> Allowance:
         """Return the allowance with the routes that certify ``count`` such answers.

@@ -18,7 +18,7 @@ from sklearn_ada.ledger.locations import temporary_ledger_path
 from sklearn_ada.ledger.memory import MemoryLedger
 from sklearn_ada.ledger.opening import (
     is_begun,
-    is_of_session,
+    is_temporary,
     ledger_address,
     ledgers_of_kind,
     note_ids,
@@ -33,7 +33,7 @@ from sklearn_ada.ledger.transactions import BACKENDS, ChainedLedger, Connection
 
 __all__ = [
     "BACKENDS", "ChainedLedger", "Connection", "Head", "Ledger", "MemoryLedger", "Record", "SQLLedger",
-    "SQLiteLedger", "canonical_json", "chain_hash", "is_begun", "is_of_session", "ledger_address",
+    "SQLiteLedger", "canonical_json", "chain_hash", "is_begun", "is_temporary", "ledger_address",
     "ledgers_of_kind", "note_ids", "noted_ledgers", "open_existing_ledger", "open_ledger",
     "open_ledger_to_write", "parse_head", "secret_digest", "temporary_ledger_path",
 ]  # fmt: skip

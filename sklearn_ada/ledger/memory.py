@@ -51,7 +51,7 @@ class MemoryLedger(ChainedLedger[State]):
         return _is_own(os.fspath(address))
 
     @classmethod
-    def is_of_session(cls, address: Address) -> bool:
+    def is_temporary(cls, address: Address) -> bool:
         """Return True: a ledger is gone with this process."""
         return True
 

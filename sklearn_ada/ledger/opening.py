@@ -60,9 +60,9 @@ def is_begun(address: Address) -> bool:
     return _backend_of(address).is_begun(address)
 
 
-def is_of_session(address: Address) -> bool:
+def is_temporary(address: Address) -> bool:
     """Return whether a ledger is gone with this session, or with this process."""
-    return _backend_of(address).is_of_session(address)
+    return _backend_of(address).is_temporary(address)
 
 
 def note_ids(address: Address, ledger: Address) -> None:

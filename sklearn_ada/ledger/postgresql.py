@@ -22,7 +22,7 @@ from sklearn_ada.ledger.transactions import (
 )
 
 if TYPE_CHECKING:
-    from sklearn_ada.ledger.sql_session import Place
+    from sklearn_ada.ledger.sql_connection import Place
 
 
 class SQLLedger(ChainedLedger[State]):
@@ -98,9 +98,9 @@ class SQLLedger(ChainedLedger[State]):
         return _place_at(place).read_book()[0]
 
     def _connect(self) -> Connection:
-        from sklearn_ada.ledger.sql_session import Session
+        from sklearn_ada.ledger.sql_connection import SQLConnection
 
-        return Session(self, _place_at(self._address))
+        return SQLConnection(self, _place_at(self._address))
 
     @classmethod
     def _explain(cls, place: str, error: Exception) -> None:
@@ -111,7 +111,7 @@ class SQLLedger(ChainedLedger[State]):
 def _place_at(url: str) -> Place:
     """Return the place that a URL leads to, or say what to install for it."""
     try:
-        from sklearn_ada.ledger.sql_session import Place
+        from sklearn_ada.ledger.sql_connection import Place
     except ImportError as error:
         raise LedgerUnavailableError(
             f'A ledger in a database needs SQLAlchemy and psycopg: pip install "sklearn-ada[sql]" ({error}).'

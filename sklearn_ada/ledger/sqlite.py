@@ -117,7 +117,7 @@ class SQLiteLedger(ChainedLedger[State]):
         return os.path.exists(address)
 
     @classmethod
-    def is_of_session(cls, address: Address) -> bool:
+    def is_temporary(cls, address: Address) -> bool:
         """Return whether a file is a temporary one of this session."""
         return is_temporary(os.fspath(address))
 

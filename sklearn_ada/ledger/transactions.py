@@ -206,7 +206,7 @@ class ChainedLedger(Ledger[State]):
         return False
 
     @classmethod
-    def is_of_session(cls, address: Address) -> bool:
+    def is_temporary(cls, address: Address) -> bool:
         """Return whether a ledger is gone with this session."""
         return False
 

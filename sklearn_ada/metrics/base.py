@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
 
 from sklearn_ada.accounting.filters import RECORDS
-from sklearn_ada.data.labels import Units, family
+from sklearn_ada.data.labels import Units, label_kind
 from sklearn_ada.guarantees.intervals import chernoff_kl, clopper_pearson, hoeffding_half_width
 from sklearn_ada.metrics.blocks import encode
 from sklearn_ada.metrics.outputs import LABELS, Response
@@ -477,7 +477,7 @@ def check_two_labels(y: Array, outputs: Array, positive: Any) -> None:
 
 def class_positions(values: Array, classes: Array, what: str) -> Array:
     """Return the positions of labels in the sorted classes, or raise UndefinedMetricError."""
-    if family(values) == family(classes):
+    if label_kind(values) == label_kind(classes):
         codes, is_class = encode(values, classes)
         if is_class.all():
             return codes

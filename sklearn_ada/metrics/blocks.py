@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._validation import bad_parameter
-from sklearn_ada.data.labels import family, pieces
+from sklearn_ada.data.labels import label_kind, pieces
 
 Array = NDArray[Any]
 
@@ -333,7 +333,7 @@ class Blocks:
 def _labels(kernel: _Kernel, y: Array, outputs: Array, labels: Array | None) -> Array:
     """Return the sorted labels of a classifier, joined by those that occur where others may."""
     occurring = [y] if labels is None or kernel.takes == "classes" else []
-    if labels is not None and (family(y) == "text") != (family(labels) == "text"):
+    if labels is not None and (label_kind(y) == "text") != (label_kind(labels) == "text"):
         raise bad_parameter("y_true", "block_scores", f"labels like the others ({labels.dtype})", y.dtype)
     if kernel.takes in ("classes", "binary"):
         occurring.append(outputs)
@@ -367,7 +367,7 @@ def _positive_class(pos_label: Any, labels: Array) -> tuple[Array, int]:
     if len(labels) > 2:
         raise bad_parameter("labels", "block_scores", "two classes for this metric", len(labels))
     positive = np.asarray([pos_label])
-    is_other = (family(positive) == "text") != (family(labels) == "text")
+    is_other = (label_kind(positive) == "text") != (label_kind(labels) == "text")
     if is_other or (len(labels) == 2 and pos_label not in labels):
         raise bad_parameter("pos_label", "block_scores", f"one of the {len(labels)} labels", pos_label)
     labels = np.union1d(labels, positive)

@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.data.columns import Column
-from sklearn_ada.data.labels import Subsamples, Units, are_classes, family, n_rows, take_rows
+from sklearn_ada.data.labels import Subsamples, Units, are_classes, label_kind, n_rows, take_rows
 from sklearn_ada.metrics import blocks
 from sklearn_ada.metrics.base import (
     SCORERS,
@@ -253,7 +253,7 @@ class Metric:
         return self.string is not None and self.measure.value_is_enough
 
     @property
-    def rule(self) -> Measure:
+    def certified_measure(self) -> Measure:
         """How the metric's value becomes an interval; ValueError if there is the stable median only."""
         if self.has_interval:
             return self.measure
@@ -265,8 +265,8 @@ class Metric:
         fix = f"It {reason}: use the stable median (StableHoldoutScorer, or settings=MedianSettings()){fix}."
         raise bad_parameter("scoring", "a check or certify", expected, self.name, fix)
 
-    def rule_for(self, units: Units | None) -> Measure:
-        """Return `rule` for a holdout with weights or groups, if it has them.
+    def measure_for(self, units: Units | None) -> Measure:
+        """Return `certified_measure` for a holdout with weights or groups, if it has them.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class Metric:
         ValueError
             If only the stable median is sound.
         """
-        measure = self.rule if units is None else self.rule.weighted(units)
+        measure = self.certified_measure if units is None else self.certified_measure.weighted(units)
         if measure is None:
             mean = "a mean, or a mean of class means," if units is None or units.bound is None else "a mean"
             owner = "a holdout with sample_weight or groups"
@@ -288,12 +288,12 @@ class Metric:
     @property
     def bounds(self) -> Range:
         """The range of a metric with an interval; ValueError for any other."""
-        return self.rule.limits
+        return self.certified_measure.limits
 
     @property
     def width(self) -> float:
         """How wide this range is."""
-        return self.rule.width
+        return self.certified_measure.width
 
     @property
     def mix(self) -> str:
@@ -391,7 +391,7 @@ class Metric:
         target = self.response.target
         if target == "classes" and not are_classes(y):
             raise UndefinedMetricError("it needs class labels")
-        if target == "numbers" and family(y) != "numbers":
+        if target == "numbers" and label_kind(y) != "numbers":
             raise UndefinedMetricError("it needs numbers")
 
     def check_classes(self, y: Array) -> None:
@@ -460,10 +460,10 @@ class Metric:
         """
         return self._outputs(estimator, X, y, self.response)
 
-    def measured(self, estimator: Any, y: Array, outputs: Array, rule: Measure | None = None) -> Measured:
+    def measured(self, estimator: Any, y: Array, outputs: Array, measure: Measure | None = None) -> Measured:
         """Return the value on some rows, and the number of independent terms behind it.
 
-        ``rule`` replaces the metric's own, for rows with weights or groups.
+        ``measure`` replaces the metric's own, for rows with weights or groups.
 
         Parameters
         ----------
@@ -471,11 +471,11 @@ class Metric:
         y : array-like of shape (n,)
         outputs : ndarray of shape (n, ...)
             What `outputs` returned.
-        rule : Measure or None, default=None
+        measure : Measure or None, default=None
         """
         classes = self._classes(estimator)
         self.check_within(y, outputs, classes)
-        return (rule or self.rule).value(y, outputs, classes)
+        return (measure or self.certified_measure).value(y, outputs, classes)
 
     def check_within(self, y: Array, outputs: Array, classes: Array | None) -> None:
         """Raise UndefinedMetricError if rows suggested the range, and too many scores are beyond it.
@@ -487,7 +487,8 @@ class Metric:
         classes : ndarray or None
             Of the model, where the metric needs them.
         """
-        if self.suggests_range and np.mean(self.rule.beyond(y, outputs, classes)) > self.most_beyond:
+        beyond = self.certified_measure.beyond
+        if self.suggests_range and np.mean(beyond(y, outputs, classes)) > self.most_beyond:
             raise UndefinedMetricError("the scores are beyond the range that the rows of the guess suggest")
 
     def why_failed(self, reason: str) -> str:
@@ -712,12 +713,12 @@ class Difference(Metric):
         """Return the outputs of both models, side by side."""
         return np.stack([self.base.outputs(each, X, y) for each in (estimator.a, estimator.b)], axis=1)
 
-    def measured(self, estimator: Any, y: Array, outputs: Array, rule: Measure | None = None) -> Measured:
+    def measured(self, estimator: Any, y: Array, outputs: Array, measure: Measure | None = None) -> Measured:
         """Return the mean difference on some rows."""
         self.base.check_within(y, outputs[:, 1], self.base._classes(estimator.b))
         if self.range_of_both:
             self.base.check_within(y, outputs[:, 0], self.base._classes(estimator.a))
-        return (rule or self.rule).value(y, outputs, self._classes(estimator.a))
+        return (measure or self.certified_measure).value(y, outputs, self._classes(estimator.a))
 
     def score(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
         """Return the difference of the scores on any rows. The holdout is not asked."""

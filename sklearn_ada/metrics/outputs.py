@@ -29,9 +29,9 @@ from sklearn_ada.data.columns import Column, as_column, release, scratch
 from sklearn_ada.data.labels import (
     all_finite,
     are_classes,
-    family,
     guarded,
     is_dask,
+    label_kind,
     lies_elsewhere,
     n_rows,
     of_one_type,
@@ -162,7 +162,7 @@ def respond(estimator: Any, X: Any, methods: tuple[str, ...]) -> tuple[str, Arra
         if part.shape != outputs[rows].shape:
             raise UnusableOutputsError("The outputs of a chunk of rows are of the wrong shape.")
         if part.dtype != outputs.dtype:  # texts of another length
-            if family(part) != family(outputs):
+            if label_kind(part) != label_kind(outputs):
                 raise UnusableOutputsError("The outputs are of several types.")
             both = np.promote_types(outputs.dtype, part.dtype)
             if both.kind == "f" and outputs.dtype.kind in "biu" and part.dtype.kind in "biu":
@@ -358,8 +358,8 @@ class _UnusableError(Exception):
 
 def _labels(outputs: Array, y: Array) -> Array:
     labels = _plain(_vector(outputs, len(y), "one label for each row"), "class labels")
-    if family(labels) != family(y):
-        raise _UnusableError(f"class labels that are {family(y)}, as y is", f"{labels.dtype} values")
+    if label_kind(labels) != label_kind(y):
+        raise _UnusableError(f"class labels that are {label_kind(y)}, as y is", f"{labels.dtype} values")
     if not are_classes(labels):
         raise _UnusableError("class labels", "numbers with a fraction, or not finite")
     if labels.dtype.kind == "O" and not all(isinstance(label, str) for label in labels.tolist()):

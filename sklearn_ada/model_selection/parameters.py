@@ -247,7 +247,7 @@ class Parameters(SimpleNamespace):
                 raise bad_parameter("scoring", OWNER, expected, scoring)
             return of_scorer
         if self.how.is_chosen and self.question.needs_interval:
-            _ = metric.rule  # raises if only a stable median can certify the metric
+            _ = metric.certified_measure  # raises if only a stable median can certify the metric
         return metric
 
     def median(self, metric: Metric, holdout: Holdout) -> MedianSettings | None:

@@ -492,7 +492,7 @@ class LadderScorer(HoldoutScorer):
     ) -> None:
         super().__init__(scoring, holdout, validation=validation, on_exhausted=on_exhausted)
         self.settings = LadderSettings(step)
-        _ = self.metric.rule  # raises if only a stable median can certify the metric
+        _ = self.metric.certified_measure  # raises if only a stable median can certify the metric
 
 
 @dataclass(frozen=True)

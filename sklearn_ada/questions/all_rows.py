@@ -69,7 +69,7 @@ class RowsQuestion(RefinedQuestion):
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the value and the outputs, which nobody is shown."""
-        measured, outputs = self.coded.measure(estimator, data)
+        measured, outputs = self.coded.look_at(estimator, data)
         classes = getattr(estimator, "classes_", None) if self.metric.response.needs_classes else None
         seen = Rows(measured.value, data.y, outputs, None if classes is None else np.asarray(classes))
         return observed(self.metric, seen, outputs, measured.value)
@@ -94,11 +94,11 @@ class RowsQuestion(RefinedQuestion):
         """Return the worst half-width of the answer, and the width of the metric's range."""
         return self.coded.half_width_bound(replace(allowance, ln_delta=allowance.ln_delta + _LN_USUAL))
 
-    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+    def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what value and ends certify at this failure probability."""
         first, *ends = symbols_of(event)
         usual_allowance = replace(allowance, ln_delta=allowance.ln_delta + _LN_USUAL)
-        usual = self.coded.read(CodedRelease((first,)), usual_allowance, {})
+        usual = self.coded.described_outcome(CodedRelease((first,)), usual_allowance, {})
         if isinstance(first.value, str):
             return usual
         foreseen = self._foreseen(int(first.value), allowance.ln_delta + _LN_REST)
@@ -111,7 +111,7 @@ class RowsQuestion(RefinedQuestion):
         # Bets row by row may leave out the mean itself, at large levels; an answer is in its own interval.
         low, high = min(low, usual.value), max(high, usual.value)
         theorem = self.construction.theorem
-        if not self.coded.rule.of_all_rows:
+        if not self.coded.measure.of_all_rows:
             theorem = f"{theorem}; {usual.theorem}"
         return replace(usual, interval=(low, high), theorem=theorem, vacuous=low <= bottom and high >= top)
 
@@ -134,15 +134,15 @@ def with_rows_interval(question: Question, data: HoldoutData, policy: Policy) ->
     """
     if not isinstance(question, CodedQuestion) or not question.may_use_all_rows or data.units is not None:
         return None
-    guess, size, rule = question.guess, question.size, question.rule
-    if rule.needs_rows and guess.details is None:
+    guess, size, measure = question.guess, question.size, question.measure
+    if measure.needs_rows and guess.details is None:
         return None  # as when it is read from its record
     behind = guess.size or size
     ln_delta = policy.planned_ln_delta
     error = math.sqrt(1.0 / size + 1.0 / behind)
     identical = policy.class_mix == "priced" or not data.is_classification
     foreseen = Foreseen(guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details)
-    construction = rule.rows_interval(foreseen)
+    construction = measure.rows_interval(foreseen)
     if construction is None:
         return None
     plain = replace(question, variance=None)

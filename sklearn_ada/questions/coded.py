@@ -47,7 +47,7 @@ class CodedQuestion(Question):
     ----------
     purpose : {"check", "certify"}
     metric : Metric
-    rule : Measure
+    measure : Measure
         How the metric becomes an interval on these rows.
     guess : Guess
     cells : Cells
@@ -78,7 +78,7 @@ class CodedQuestion(Question):
 
     purpose: str
     metric: Metric
-    rule: Measure
+    measure: Measure
     guess: Guess
     cells: Cells
     stream: str
@@ -106,17 +106,17 @@ class CodedQuestion(Question):
         (low, high), width = metric.bounds, metric.width
         if guess is None:
             guess = Guess((low + high) / 2.0)
-        rule = data.rule(metric)
-        labels = data.labels_for(metric, rule)
-        rule = rule.foreseeing(guess.value, guess.share, labels)
-        size = rule.size(labels)
+        measure = data.measure_of(metric)
+        labels = data.labels_for(metric, measure)
+        measure = measure.foreseeing(guess.value, guess.share, labels)
+        size = measure.size(labels)
         target = f"population {metric.name}"
         if metric.clips:
             target += f", {metric.measure.clipping}"
         if policy.class_mix == "conditional" and data.is_classification:
             # The asker may have learnt the class counts, and favour classes that have too many rows.
             target += f" at the holdout's {metric.mix}"
-        target += rule.clause
+        target += measure.clause
         if data.units is not None:
             target = data.units.target(target)
         scaled = (guess.value - low) / width  # to [0, 1]
@@ -124,48 +124,48 @@ class CodedQuestion(Question):
         spread, deviation = _deviations(guess, scaled, size, width)
         error = deviation * math.sqrt(1.0 / size + 1.0 / behind)
         if purpose == "certify":
-            if rule.counts:  # each cell holds exactly one count
+            if measure.counts:  # each cell holds exactly one count
                 scale = error * size
                 cells = Cells(low + width * round(scaled * size) / size, width * 0.5 / size)
             else:  # a tenth of a standard error: finer would cost more and say no more
                 scale, cells = 10.0, Cells(guess.value, width * max(error / 20.0, LEAST_CELL))
             scale = float(f"{max(scale, 0.5):.3g}")
-            variance = foreseen_variance(rule, guess, (low, high), size, policy)
-            return cls(purpose, metric, rule, guess, cells, "lattice", scale, size, target, variance)
+            variance = foreseen_variance(measure, guess, (low, high), size, policy)
+            return cls(purpose, metric, measure, guess, cells, "lattice", scale, size, target, variance)
         if half_cell is not None:
             half_cell = check_real(half_cell, "threshold", "a check", low=width * LEAST_CELL, closed="low")
         wide = half_cell or width * max(policy.half_cell(error, spread, size), LEAST_CELL)
         cells, is_chosen = Cells(guess.value, wide), half_cell is not None
-        return cls(purpose, metric, rule, guess, cells, "cells", 0.0, size, target, is_chosen=is_chosen)
+        return cls(purpose, metric, measure, guess, cells, "cells", 0.0, size, target, is_chosen=is_chosen)
 
     @property
     def may_use_all_rows(self) -> bool:  # type: ignore[override]
         """Whether an interval of all rows may be narrower; for a count, none is."""
-        return self.purpose == "certify" and not self.rule.counts
+        return self.purpose == "certify" and not self.measure.counts
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         where = {"centre": self.cells.guess, "half_cell": self.cells.half_cell}
         return {"name": self.purpose, **where, "scale": self.scale}
 
-    def measure(self, estimator: Any, data: HoldoutData) -> tuple[Measured, NDArray[Any]]:
+    def look_at(self, estimator: Any, data: HoldoutData) -> tuple[Measured, NDArray[Any]]:
         """Look at the holdout: return the value and the model's outputs.
 
         What the model raises becomes a failure (`session.look`).
         """
-        labels = data.labels_for(self.metric, self.rule)
+        labels = data.labels_for(self.metric, self.measure)
         outputs = self.metric.outputs(estimator, data.X, labels)
-        return self.metric.measured(estimator, labels, outputs, self.rule), outputs
+        return self.metric.measured(estimator, labels, outputs, self.measure), outputs
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the symbols that will be released once they are recorded."""
-        measured, outputs = self.measure(estimator, data)
+        measured, outputs = self.look_at(estimator, data)
         return observed(self.metric, self.symbols_of(measured), outputs, measured.value)
 
     def symbols_of(self, measured: Measured) -> tuple[Symbol, ...]:
         """Return the symbols of what was measured: its cell, and what is released beside it."""
         symbol = Symbol(self.stream, self.cells.index(measured.value), self.scale)
-        if self.rule.size_is_released:
+        if self.measure.size_is_released:
             offset = self._sizes.index(max(measured.size, 1.0)) - self._sizes.index(max(self.size, 1.0))
             return (symbol, Symbol("count", offset, _COUNT_SCALE))
         if self.variance is not None:
@@ -177,7 +177,7 @@ class CodedQuestion(Question):
     def expected_symbols(self, allowance: Allowance) -> tuple[Symbol, ...]:
         """Return what would be released if the guess were exact: number 0 of everything."""
         symbol = Symbol(self.stream, 0, self.scale)
-        more = self.rule.size_is_released or self.variance is not None
+        more = self.measure.size_is_released or self.variance is not None
         return (symbol, Symbol("count", 0, _COUNT_SCALE)) if more else (symbol,)
 
     def release(self, seen: tuple[Symbol, ...], allowance: Allowance, draw: Draw) -> Released:
@@ -190,10 +190,10 @@ class CodedQuestion(Question):
         That of a ratio is taken at the denominator that the guess suggests.
         """
         ln_delta = allowance.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
-        size = self._size_of(0) if self.rule.size_is_released else self.size
-        return self.rule.half_width_bound(self.cells.half_cell, size, ln_delta), self.metric.width
+        size = self._size_of(0) if self.measure.size_is_released else self.size
+        return self.measure.half_width_bound(self.cells.half_cell, size, ln_delta), self.metric.width
 
-    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+    def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
         low, high = self.metric.bounds
         symbols = symbols_of(event)
@@ -209,20 +209,20 @@ class CodedQuestion(Question):
     def _interval(self, symbols: tuple[Symbol, ...], ln_delta: float) -> tuple[tuple[float, float], str]:
         """Return the interval and its theorem, from everything that was released."""
         bounds, ends = self.metric.bounds, self.cells.ends(int(symbols[0].value))
-        if self.rule.size_is_released:
+        if self.measure.size_is_released:
             size = self._size_of(int(symbols[1].value))
-            return self.rule.interval(ends, size, ln_delta), self.rule.theorem
+            return self.measure.interval(ends, size, ln_delta), self.measure.theorem
         if self.variance is None:
-            return self.rule.interval(ends, self.size, ln_delta), self.rule.theorem
+            return self.measure.interval(ends, self.size, ln_delta), self.measure.theorem
         # Should the variance be larger than expected, the usual interval at a tenth of delta is a fallback.
-        usual = self.rule.interval(ends, self.size, ln_delta + _LN_FALLBACK)
+        usual = self.measure.interval(ends, self.size, ln_delta + _LN_FALLBACK)
         low, high = (min(max(end, bounds[0]), bounds[1]) for end in ends)
         variance = _VARIANCES.high(_VARIANCES.index(self.variance) + int(symbols[1].value))
         variance *= self.metric.width**2
         ln_rest = ln_delta + math.log1p(-math.exp(_LN_FALLBACK))
         narrow = empirical_bernstein(low, high, variance, int(self.size), ln_rest, bounds)
         interval = (max(usual[0], narrow[0]), min(usual[1], narrow[1]))
-        return interval, f"{self.rule.theorem}; empirical Bernstein (Maurer, Pontil 2009)"
+        return interval, f"{self.measure.theorem}; empirical Bernstein (Maurer, Pontil 2009)"
 
     def _variance_bucket(self, deviation: float) -> int:
         """Return the bucket of the unbiased variance, in units of the squared range."""
@@ -244,14 +244,14 @@ class CodedQuestion(Question):
 
 
 def foreseen_variance(
-    rule: Measure, guess: Guess, bounds: tuple[float, float], size: float, policy: Policy
+    measure: Measure, guess: Guess, bounds: tuple[float, float], size: float, policy: Policy
 ) -> float | None:
     """Return the variance that the guess suggests, or None.
 
     It is a part of the squared range, for a certify that releases the variance, too: where an interval that
     uses it promises to be narrower. The guess alone decides that.
     """
-    if not rule.has_variance or guess.deviation is None or size < 2:
+    if not measure.has_variance or guess.deviation is None or size < 2:
         return None
     width = bounds[1] - bounds[0]
     scaled, ln_delta = (guess.value - bounds[0]) / width, policy.planned_ln_delta
@@ -303,7 +303,7 @@ class RefinedQuestion(Question):
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return the metric's value."""
-        measured, outputs = self.coded.measure(estimator, data)
+        measured, outputs = self.coded.look_at(estimator, data)
         return observed(self.metric, measured.value, outputs, measured.value)
 
 
@@ -356,7 +356,7 @@ class FilledCheck(RefinedQuestion):
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout; which cell the value is in follows when it is recorded."""
-        measured, outputs = self.coded.measure(estimator, data)
+        measured, outputs = self.coded.look_at(estimator, data)
         return observed(self.metric, measured, outputs, measured.value)
 
     def release(self, seen: Measured | Failure, allowance: Allowance, draw: Draw) -> Released:
@@ -372,6 +372,6 @@ class FilledCheck(RefinedQuestion):
         """Return the worst half-width of the answer, and the width of the metric's range."""
         return self.with_cells_for(allowance).half_width_bound(allowance)
 
-    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+    def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what the symbols certify at this failure probability."""
-        return self.with_cells_for(allowance).read(event, allowance, memory)
+        return self.with_cells_for(allowance).described_outcome(event, allowance, memory)

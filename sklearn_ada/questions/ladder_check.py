@@ -62,7 +62,7 @@ class LadderQuestion(RefinedQuestion):
     @classmethod
     def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
         """Fix the step; ratios, whose denominator is part of the answer, are refused."""
-        if coded.rule.size_is_released:
+        if coded.measure.size_is_released:
             expected = "a mean, an AUC or a per-class mean"
             raise bad_parameter("scoring", "LadderScorer", expected, coded.metric.name)
         if isinstance(settings.step, str):
@@ -99,9 +99,9 @@ class LadderQuestion(RefinedQuestion):
     def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of an improvement (of anything else only one side is certified)."""
         half, width = self.step * self.metric.width, self.metric.width
-        return self.coded.rule.half_width_bound(half, self.coded.size, allowance.ln_delta), width
+        return self.coded.measure.half_width_bound(half, self.coded.size, allowance.ln_delta), width
 
-    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+    def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return an interval if the model improves, else only an upper end."""
         (low, high), target = self.metric.bounds, self.coded.target
         symbol = symbols_of(event)[0]
@@ -111,11 +111,11 @@ class LadderQuestion(RefinedQuestion):
         reach = self.step * self.metric.width
         improved = symbol.stream == "lattice" or symbol.value > 0
         ends = (best - reach if improved else low, best + reach)
-        interval = self.coded.rule.interval(ends, self.coded.size, allowance.ln_delta)
+        interval = self.coded.measure.interval(ends, self.coded.size, allowance.ln_delta)
         interval = interval if improved else (low, interval[1])
         value, verdict = min(max(best, low), high), "improves" if improved else "no improvement"
         vacuous = interval[1] >= high and interval[0] <= low
-        return Outcome(value, interval, verdict, self.coded.rule.theorem, target, vacuous)
+        return Outcome(value, interval, verdict, self.coded.measure.theorem, target, vacuous)
 
     @property
     def _spread(self) -> float:

@@ -122,24 +122,24 @@ class NoisyQuestion(RefinedQuestion):
 
     def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of the answer and the width of the range."""
-        reach, rule = self.half_cell + self.noise_bound(allowance.ln_noise), self.coded.rule
-        return rule.half_width_bound(reach, self.coded.size, allowance.ln_delta - LN_2), self.metric.width
+        reach, measure = self.half_cell + self.noise_bound(allowance.ln_noise), self.coded.measure
+        return measure.half_width_bound(reach, self.coded.size, allowance.ln_delta - LN_2), self.metric.width
 
-    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+    def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what description length certifies: half of delta is for sampling, half for noise."""
         ends = self._widened(event, allowance.ln_noise)
         if isinstance(ends, Outcome):
             return ends
-        rule = self.coded.rule
-        interval = rule.interval(ends, self.coded.size, allowance.ln_delta - LN_2)
-        return self._outcome(event, interval, f"{rule.theorem}; tail of the noise")
+        measure = self.coded.measure
+        interval = measure.interval(ends, self.coded.size, allowance.ln_delta - LN_2)
+        return self._outcome(event, interval, f"{measure.theorem}; tail of the noise")
 
     def private_half_width(self, transfer: TransferAllowance) -> float:
         """Return the worst half-width by the privacy route."""
         reach = self.noise_bound(self._ln_tail(transfer))
         return min(self.half_cell + reach + self._gap(transfer), self.metric.width / 2.0)
 
-    def read_private(self, event: Event, allowance: Allowance) -> Outcome:
+    def private_outcome(self, event: Event, allowance: Allowance) -> Outcome:
         """Return what the transfer theorem certifies: the noise and the gap, to both sides."""
         assert allowance.transfer is not None
         ends = self._widened(event, self._ln_tail(allowance.transfer))
@@ -151,14 +151,14 @@ class NoisyQuestion(RefinedQuestion):
 
     def _priced(self, event: Event) -> PrivateRelease:
         """Return what the privacy route needs to price a release."""
-        return PrivateRelease(event, self.coded.rule.unit, self.coded.rule.family)
+        return PrivateRelease(event, self.coded.measure.unit, self.coded.measure.family)
 
     def _gap(self, transfer: TransferAllowance) -> float:
         return transfer.gap * self._unit_of_gap
 
     @property
     def _unit_of_gap(self) -> float:
-        return self.coded.rule.influence * self.metric.width
+        return self.coded.measure.influence * self.metric.width
 
     def _ln_tail(self, transfer: TransferAllowance) -> float:
         """Return the logarithm of the probability at which noise is allowed for.
@@ -189,7 +189,7 @@ class NoisyQuestion(RefinedQuestion):
 
 def bounded_sensitivity(coded: CodedQuestion, data: HoldoutData, owner: str, fix: str) -> float:
     """Return how far one row can move the value; ValueError where nothing bounds that."""
-    sensitivity = coded.rule.sensitivity(data.labels_for(coded.metric, coded.rule))
+    sensitivity = coded.measure.sensitivity(data.labels_for(coded.metric, coded.measure))
     if sensitivity is None:
         expected = "a mean, an AUC or a per-class mean when noise is added"
         why = f"One row can move a ratio (or a mean with weight_bound) too far: {fix}"

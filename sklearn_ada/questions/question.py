@@ -59,8 +59,8 @@ class Question(ABC):
 
     A mechanism is a class of questions in a module of its own. It says what is fixed (`describe`), how wide
     an answer can be (`half_width_bound`), what a look gives (`evaluate`), what of that is released
-    (`release`) and what is certified by it (`read`). Where there is noise, `private_half_width` and
-    `read_private` say the same for the privacy route.
+    (`release`) and what is certified by it (`described_outcome`). Where there is noise, `private_half_width`
+    and `private_outcome` say the same for the privacy route.
     """
 
     purpose: str
@@ -76,7 +76,7 @@ class Question(ABC):
     """The population quantity that is certified."""
     memory_name: str = ""
     """Name under which its mechanism remembers earlier questions; empty if it remembers nothing."""
-    statistic: LossCount | None = None
+    sealed_count: LossCount | None = None
     """What is sealed while only its cell is released; None if the answer is all there is."""
     n_subsamples: int | None = None
     """Of how many subsamples it takes the median; None if of none."""
@@ -104,7 +104,7 @@ class Question(ABC):
     @property
     def at_once(self) -> bool:
         """Whether an exact value is released at once, which takes more of the budget."""
-        return self.purpose == "certify" and self.statistic is None
+        return self.purpose == "certify" and self.sealed_count is None
 
     @property
     def exact(self) -> Question:
@@ -161,10 +161,10 @@ class Question(ABC):
         """Return the event of what is released, and what the mechanism remembers of it."""
 
     @abstractmethod
-    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+    def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return value and interval by description length."""
 
-    def read_private(self, event: Event, allowance: Allowance) -> Outcome:
+    def private_outcome(self, event: Event, allowance: Allowance) -> Outcome:
         """Return value and interval by the privacy route."""
         raise UnsupportedEventError("An answer without noise has no certificate by privacy.")
 
@@ -175,11 +175,11 @@ class Question(ABC):
 
         ``transcript`` is what the transcript theorem takes; None where it does not hold.
         """
-        described = self.read(event, allowance, memory) if allowance.described else None
+        described = self.described_outcome(event, allowance, memory) if allowance.described else None
         if allowance.transfer is None:
             assert described is not None  # a question without any route was refused
             return described
-        private = replace(self.read_private(event, allowance), route="differential_privacy")
+        private = replace(self.private_outcome(event, allowance), route="differential_privacy")
         if described is None or described.verdict == "failed":
             return private
         levels = described.levels
@@ -269,7 +269,7 @@ def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
         If y is no column of labels, or the metric has no value there.
     """
     with _labels_of(metric, X, y) as labels:
-        metric.rule.size(labels)  # says more of classes than outputs do
+        metric.certified_measure.size(labels)  # says more of classes than outputs do
         outputs = metric.outputs(estimator, X, labels)
         measured = metric.measured(estimator, labels, outputs)
     value, share = _finite(measured.value, metric), measured.size / len(labels)

@@ -48,13 +48,13 @@ class SealedQuestion(RefinedQuestion):
     ----------
     coded : CodedQuestion
         The same question, answered at once.
-    statistic : LossCount
+    sealed_count : LossCount
         What is sealed, and its cells.
     urn : {"winner", "candidate"}
         Which urn learns from the answer.
     """
 
-    statistic: LossCount
+    sealed_count: LossCount
     urn: str = "winner"
     stream = "cells"  # under which a look notes a failure; `release` gives it its own code
     scale = 0.0
@@ -69,28 +69,30 @@ class SealedQuestion(RefinedQuestion):
     @property
     def target(self) -> str:  # type: ignore[override]
         """The population quantity, and that the score is the centre of a cell."""
-        step = f"{self.statistic.step:.3g}"
+        step = f"{self.sealed_count.step:.3g}"
         return f"{self.coded.target}, told as the centre of its cell, rounded to steps of {step}"
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
-        return {"name": "sealed", "urn": self.urn, **self.statistic.describe()}
+        return {"name": "sealed", "urn": self.urn, **self.sealed_count.describe()}
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return the point, which nobody is shown."""
-        measured, outputs = self.coded.measure(estimator, data)
-        return observed(self.metric, round(measured.value * self.statistic.n), outputs, measured.value)
+        measured, outputs = self.coded.look_at(estimator, data)
+        return observed(self.metric, round(measured.value * self.sealed_count.n), outputs, measured.value)
 
     def release(self, seen: int | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the cell, or the failure."""
         if isinstance(seen, int):
-            return CountRelease((self.statistic.symbol(self.urn, self.statistic.cells.index(seen)),)), {}
+            return CountRelease(
+                (self.sealed_count.symbol(self.urn, self.sealed_count.cells.index(seen)),)
+            ), {}
         failure, *more = seen
-        return CountRelease((self.statistic.symbol(self.urn, failure.value), *more)), {}
+        return CountRelease((self.sealed_count.symbol(self.urn, failure.value), *more)), {}
 
     def expected_symbols(self, allowance: Allowance) -> tuple[Any, ...]:
         """Return what would be released if the guess were exact."""
-        return (self.statistic.symbol(self.urn, 0),)
+        return (self.sealed_count.symbol(self.urn, 0),)
 
     def half_width_bound(
         self, allowance: Allowance, transcript: Transcript | None = None
@@ -105,7 +107,7 @@ class SealedQuestion(RefinedQuestion):
         """Return the half-width if the guess holds: a surprise is wider, and may not decide on admission."""
         return self.half_width_bound(allowance, transcript_of(CountRelease(self.expected_symbols(allowance))))
 
-    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+    def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what the cell certifies by description length."""
         return self.outcome(event, allowance, memory, None)
 
@@ -117,13 +119,13 @@ class SealedQuestion(RefinedQuestion):
         if isinstance(value, str):
             return Outcome.failed(value, self.metric.bounds, self.target)
         interval = self._interval(value, allowance, transcript)
-        theorem = self.statistic.theorem + ("" if transcript is None else f"; {THEOREM}")
+        theorem = self.sealed_count.theorem + ("" if transcript is None else f"; {THEOREM}")
         vacuous = interval[0] <= 0.0 and interval[1] >= 1.0
-        centre, verdict = self.statistic.cells.centre(value), "differs" if value else "agrees"
+        centre, verdict = self.sealed_count.cells.centre(value), "differs" if value else "agrees"
         return Outcome(centre, interval, verdict, theorem, self.target, vacuous)
 
     def _interval(self, cell: int, allowance: Allowance, transcript: Transcript | None) -> Ends:
-        ends, statistic = self.statistic.cells.counts(cell), self.statistic
+        ends, statistic = self.sealed_count.cells.counts(cell), self.sealed_count
         fixed = statistic.fixed_interval(*ends, allowance.ln_delta)
         if transcript is None:
             return fixed
@@ -141,7 +143,7 @@ def in_cells(
     """
     if not (policy.seals and isinstance(question, CodedQuestion)):
         return None
-    if not question.rule.counts or data.units is not None or question.metric.bounds != (0.0, 1.0):
+    if not question.measure.counts or data.units is not None or question.metric.bounds != (0.0, 1.0):
         return None
     urn, width = "winner", WINNER_WIDTH
     if question.purpose == "check":

@@ -502,7 +502,7 @@ class StableQuestion(Question):
         level = self._level(allowance) if self.purpose == "check" else self._outer_level(allowance)
         return 0.5 - level, 1.0
 
-    def read(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+    def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what the released symbols certify by description length."""
         m, rank_error, ln_delta = self._sampling(allowance)
         covered = medians.median_is_covered(m, self._outer_level(allowance), rank_error, ln_delta)
@@ -521,7 +521,7 @@ class StableQuestion(Question):
         """Return the worst half-width in quantile levels by the privacy route."""
         return 0.5 - self._private_level(transfer)
 
-    def read_private(self, event: Event, allowance: Allowance) -> Outcome:
+    def private_outcome(self, event: Event, allowance: Allowance) -> Outcome:
         """Return what the transfer theorem certifies: one gap for all values."""
         assert allowance.transfer is not None
         covered = 0.0 < self._outer_level(allowance) <= self._private_outer_level(allowance.transfer)

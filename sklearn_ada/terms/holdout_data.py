@@ -144,11 +144,11 @@ class HoldoutData:
             return self.classes
         return self.y
 
-    def labels_for(self, metric: Metric, rule: Measure) -> Any:
+    def labels_for(self, metric: Metric, measure: Measure) -> Any:
         """Return the labels as a metric takes them: what counts right labels reads them block by block."""
         if isinstance(self.labels, Column):
             self.labels.check_unchanged()  # before anything is asked, so that it costs nothing
-        counts = rule.counts and metric.response.form == "labels" and self.units is None
+        counts = measure.counts and metric.response.form == "labels" and self.units is None
         return self.labels if counts else self.y
 
     @property
@@ -229,31 +229,31 @@ class HoldoutData:
         """Weights of the rows, if they were given."""
         return self.units.weight if self.units is not None and self.units.has_weight else None
 
-    def rule(self, metric: Metric) -> Measure:
+    def measure_of(self, metric: Metric) -> Measure:
         """Return how a metric becomes an interval on these rows; ValueError if only a stable median can.
 
         With ``class_mix="priced"`` the class counts are paid for, so widths may depend on them. The width of
         a class mean with weights or groups also depends on how these are distributed over classes, which is
         not paid for: it is refused.
         """
-        rule = metric.rule_for(self.units)
+        measure = metric.measure_for(self.units)
         owner = "a holdout with class_mix='priced'"
         instead = (
             "use class_mix='conditional', or the stable median: StableHoldoutScorer, or "
             f"Metric({metric.name!r}, kind='general')."
         )
-        if self.priced_classes and rule.at_class_mix:
+        if self.priced_classes and measure.at_class_mix:
             fix = f"Its interval holds at known class counts: {instead}"
             raise bad_parameter("scoring", owner, "a metric that no class mix is part of", metric.name, fix)
-        if self.priced_classes and rule.joins_labels_and_units:
+        if self.priced_classes and measure.joins_labels_and_units:
             fix = f"Its width would tell more of the classes than was paid for: {instead}"
             raise bad_parameter("scoring", f"{owner} and sample_weight or groups", "a mean", metric.name, fix)
-        return rule
+        return measure
 
     def has_interval(self, metric: Metric) -> bool:
         """Return whether a metric has an interval of its own on these rows."""
         try:
-            return metric.has_interval and self.rule(metric) is not None
+            return metric.has_interval and self.measure_of(metric) is not None
         except ValueError:
             return False
 

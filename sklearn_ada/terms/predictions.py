@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_ada._validation import bad_parameter, counted, printable
 from sklearn_ada.data.columns import Column, UnreadableRowsError, column_of
-from sklearn_ada.data.labels import are_classes, family, is_missing, lies_elsewhere, of_one_type
+from sklearn_ada.data.labels import are_classes, is_missing, label_kind, lies_elsewhere, of_one_type
 from sklearn_ada.digest.rows import id_hashes
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.metrics.outputs import Given
@@ -160,8 +160,8 @@ class Predictions(Given):
         any order of ids.
         """
         values = self._values
-        if family(values) != family(data.labels):
-            raise _bad(owner, f"labels that are {family(data.labels)}, as y is", f"{values.dtype} values")
+        if label_kind(values) != label_kind(data.labels):
+            raise _bad(owner, f"labels that are {label_kind(data.labels)}, as y is", f"{values.dtype} values")
         order = self._order(data, owner)
         if isinstance(values, Column):
             labels = values.values
@@ -186,7 +186,7 @@ class Predictions(Given):
             got = f"{counted(len(others), 'other label')}: {shown}{more}"
             fix = "If they are meant, name them: Predictions(..., classes=[...])."
             raise _bad(owner, "labels that rows of the holdout have", got, fix)
-        plain = labels.tolist() if family(labels) != "numbers" else list(map(int, labels.tolist()))
+        plain = labels.tolist() if label_kind(labels) != "numbers" else list(map(int, labels.tolist()))
         return of_one_type(np.array(plain, dtype=object), "values", owner)
 
     def _order(self, data: HoldoutData, owner: str) -> Any:
@@ -241,7 +241,7 @@ def predictions_as_guess(rows: Any, owner: str) -> tuple[Predictions, NDArray[An
 
 def check_predictions(metric: Metric, owner: str) -> None:
     """Raise ValueError unless a metric is a mean of 0/1 losses of labels."""
-    if not (metric.has_interval and metric.rule.counts):
+    if not (metric.has_interval and metric.certified_measure.counts):
         whose, fix = f"{owner} of predictions", "Other scores on these very rows have no certificate here."
         raise bad_parameter("scoring", whose, "a mean of 0/1 losses, such as 'accuracy'", metric.name, fix)
 

@@ -59,7 +59,7 @@ def test_all_that_is_known_of_a_scorer_can_be_pickled():
 @pytest.mark.parametrize("name", of_values())
 def test_an_interval_holds_the_value_grows_with_the_level_and_is_no_wider_than_was_bounded(name, rows):
     metric, _, (_, y), guess, seen = asked_of(name, rows)
-    measure = metric.rule.foreseeing(guess.value, guess.size / 200, y)
+    measure = metric.certified_measure.foreseeing(guess.value, guess.size / 200, y)
     low, high = measure.limits
     last = measure.interval((seen.value, seen.value), seen.size, math.log(0.9))
     for ln_delta in LN_DELTAS:
@@ -76,11 +76,11 @@ def test_an_interval_holds_the_value_grows_with_the_level_and_is_no_wider_than_w
 def test_ends_of_all_rows_hold_the_value_and_repeat_themselves(name, rows):
     metric, model, (X, y), guess, seen = asked_of(name, rows)
     foreseen = Foreseen(guess.value, guess.deviation, 0.1, y, False, LN_DELTAS[1], guess.details)
-    found = metric.rule.rows_interval(foreseen)
+    found = metric.certified_measure.rows_interval(foreseen)
     json.dumps(found.describe())
     outputs, classes = metric.outputs(model, X, y), getattr(model, "classes_", None)
     ends = [found.ends(y, outputs, classes, LN_DELTAS[1], np.random.default_rng(3)) for _ in range(2)]
-    low, high = metric.rule.limits
+    low, high = metric.certified_measure.limits
     assert ends[0] == ends[1]
     assert low <= ends[0][0] <= seen.value <= ends[0][1] <= high
     expected = found.foreseen(guess.value, LN_DELTAS[1])

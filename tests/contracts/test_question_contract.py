@@ -184,8 +184,8 @@ def test_a_mechanism_joins_by_being_registered(new, uncharged, monkeypatch):
         def half_width_bound(self, share):
             return self.coded.half_width_bound(share)
 
-        def read(self, event, share, state):
-            return self.coded.read(event, share, state)
+        def described_outcome(self, event, share, state):
+            return self.coded.described_outcome(event, share, state)
 
     mine = [param.values for param in collected() if type(param.values[0]) is ToySettings]
     assert mine == [(ToySettings(), "check")]

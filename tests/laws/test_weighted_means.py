@@ -76,7 +76,7 @@ UNEQUAL, ROWS = np.repeat([1, 2, 5, 20], 30), np.arange(600)
 def test_groups_are_covered_and_rows_taken_for_independent_are_not(rng, metric, y, weight, group, size):
     """A model is right on whole groups, or wrong."""
     n, runs, y = len(y), 1500, y.astype(int)
-    rule = Metric(metric).rule_for(Units(n, weight, group))
+    rule = Metric(metric).measure_for(Units(n, weight, group))
     misses = naive = 0
     for _ in range(runs):
         right = rng.integers(0, 2, group.max() + 1)[group]

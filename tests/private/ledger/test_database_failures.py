@@ -10,7 +10,7 @@ pytestmark = pytest.mark.thorough
 sa = pytest.importorskip("sqlalchemy")
 
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError  # noqa: E402
-from sklearn_ada.ledger import sql_session, transactions  # noqa: E402
+from sklearn_ada.ledger import sql_connection, transactions  # noqa: E402
 from tests.support.ledger.broken_network import Network  # noqa: E402
 from tests.support.ledger.ledger_backends import Genesis, PostgreSQLBackend, charge, count, counted, fill  # noqa: E402
 from tests.support.ledger.postgresql_server import PASSWORD  # noqa: E402
@@ -75,8 +75,8 @@ def test_a_server_that_was_restarted_between_two_charges_is_not_noticed(ledger, 
 def test_who_does_not_answer_is_left_and_later_used_again(far, network, postgresql, monkeypatch, lost):
     hangs = lost == "the server hangs"
     with monkeypatch.context() as patience:
-        patience.setattr(sql_session, "PATIENCE", 0.3)
-        patience.setattr(sql_session, "_CONNECT_SECONDS", 2)
+        patience.setattr(sql_connection, "PATIENCE", 0.3)
+        patience.setattr(sql_connection, "_CONNECT_SECONDS", 2)
         postgresql.pause() if hangs else setattr(network, "silent", True)
         try:
             with pytest.raises(LedgerUnavailableError):
@@ -162,7 +162,7 @@ def test_a_lost_commit_is_not_taken_for_what_somebody_else_recorded_in_its_place
 
 
 def test_a_book_that_somebody_holds_is_unavailable_and_nothing_is_charged(backend, postgresql, monkeypatch):
-    monkeypatch.setattr(sql_session, "_SETTINGS", sa.text("SET lock_timeout = '100ms'"))
+    monkeypatch.setattr(sql_connection, "_SETTINGS", sa.text("SET lock_timeout = '100ms'"))
     ledger = fill(backend.open(backend.address()), 2)
     with backend.engine().begin() as holder:
         holder.execute(sa.text("SELECT 1 FROM sklearn_ada_books FOR UPDATE"))

@@ -101,7 +101,10 @@ def test_a_certified_median_of_both_routes_is_released_where_the_better_one_cove
     event = ComposedEvent(tuple(question.drawing.event(Symbol(stream, 2, 1.0)) for stream in STREAMS))
     outcome = {name: question.outcome(event, share, {}, None) for name, share in shares.items()}
     assert (outcome["both"].interval, outcome["both"].vacuous) == (outcome[better].interval, False)
-    read = question.read(event, shares["both"], {}), question.read_private(event, shares["both"])
+    read = (
+        question.described_outcome(event, shares["both"], {}),
+        question.private_outcome(event, shares["both"]),
+    )
     assert [each.vacuous for each in read] == [better != "described", better != "private"]
 
 

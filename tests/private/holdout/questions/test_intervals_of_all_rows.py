@@ -124,7 +124,7 @@ def of_numbers(name, law, seed, n=200):
 
 def clip_of(name, law, n=200):
     X, y = drawn_numbers(np.random.default_rng(5), n, law)
-    rule = Metric(name).tuned(SaysNumber().fit(X, y), X, y).rule
+    rule = Metric(name).tuned(SaysNumber().fit(X, y), X, y).certified_measure
     return rule.target_range, rule.most_error
 
 

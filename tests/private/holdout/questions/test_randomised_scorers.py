@@ -104,7 +104,7 @@ def test_noisy_intervals_cover_and_without_the_noise_they_would_not(noise, scale
     for run in range(runs):
         value = rng.binomial(n, 0.42) / n  # away from the guess, so that values are corrected
         event, remembered = question.release(value, share, Draw(b"secret", str(run)))
-        outcome = question.read(event, share, remembered)
+        outcome = question.described_outcome(event, share, remembered)
         misses += not outcome.interval[0] <= 0.42 <= outcome.interval[1]
         naive += not abs(outcome.value - 0.42) <= 0.02 + math.sqrt(math.log(2 / delta) / (2 * n))
     assert not is_too_often(misses, runs, delta)
@@ -196,10 +196,10 @@ def test_the_ladder_covers_on_both_sides():
     for run in range(runs):
         value = rng.binomial(n, 0.6) / n
         event, remembered = question.release(value, share, Draw(b"", str(run)))
-        low, high = question.read(event, share, remembered).interval
+        low, high = question.described_outcome(event, share, remembered).interval
         misses += not low <= 0.6 <= high
         event, remembered = question.release(value, share, Draw(b"", "", {"best": 100}))
-        low, high = question.read(event, share, remembered).interval
+        low, high = question.described_outcome(event, share, remembered).interval
         assert (low, high >= 0.6) == (0.0, True)
     assert not is_too_often(misses, runs, delta)
     assert misses > 0.2 * runs * delta  # and not because it says nothing

@@ -28,7 +28,7 @@ def _read(question, mean, deviation, ln_delta, monkeypatch):
     measured = Measured(mean, question.size, deviation), np.empty(0)
     monkeypatch.setattr(CodedQuestion, "measure", lambda *_: measured, raising=True)
     event, remembered = question.release(question.evaluate(None, None).seen, Allowance(ln_delta, 0.0), None)
-    return question.read(event, Allowance(ln_delta, 0.0), remembered), event
+    return question.described_outcome(event, Allowance(ln_delta, 0.0), remembered), event
 
 
 def test_a_model_of_low_variance_gets_a_narrower_interval(rows, tmp_path):

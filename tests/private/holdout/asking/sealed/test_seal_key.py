@@ -260,11 +260,11 @@ def test_a_stranger_with_ledger_and_secret_searches_all_counts(keyed, tmp_path):
         by_pad = shown(record.body["sealed"], secret, context)
     by_sums = set()
     for each in (record, check, selection):
-        key = session.sealing_key(str(each.key), secret)
+        key = session.outputs_key(str(each.key), secret)
         _, *sums = _LAYOUT.unpack(_padded(base64.b64decode(each.body["said"]), key))
         by_sums |= set(np.round(n * np.sinh(np.abs(sums)), 3))
     outputs = {"outputs": model.predict(rows(n)[0])}
-    key, agreeing = session.sealing_key(str(record.key), secret), []
+    key, agreeing = session.outputs_key(str(record.key), secret), []
     for count in range(n + 1):
         said = OutputSummary.of(outputs, count / n)
         if (said.without_values(0) if keyed else said).agrees_with(record.body["said"], key):
@@ -276,7 +276,7 @@ def test_a_stranger_with_ledger_and_secret_searches_all_counts(keyed, tmp_path):
         assert low < 0.84 < 0.86 < high
         assert len(agreeing) == n + 1  # it depends on the cell, which was told, and on no count
         said = OutputSummary.of(outputs).without_values(check.body["event"]["symbols"])
-        assert said.agrees_with(check.body["said"], session.sealing_key(str(check.key), secret))
+        assert said.agrees_with(check.body["said"], session.outputs_key(str(check.key), secret))
     else:
         assert by_pad == right
         assert right in by_sums

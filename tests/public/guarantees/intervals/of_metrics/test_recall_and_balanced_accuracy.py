@@ -29,4 +29,6 @@ def test_hoeffding_stays_where_classes_are_many_and_small():
         foreseen = Foreseen(
             recall, 0.3, 0.1, np.repeat(np.arange(len(rows)), rows), False, math.log(0.05), {}
         )
-        assert (Metric("balanced_accuracy").rule.rows_interval(foreseen) is not None) == has_counts
+        assert (
+            Metric("balanced_accuracy").certified_measure.rows_interval(foreseen) is not None
+        ) == has_counts

@@ -165,7 +165,7 @@ class Place:
             raise LedgerUnavailableError(f"The ledger {self.name!r} cannot be used: {error}.") from None
 
 
-class Session(Connection):
+class SQLConnection(Connection):
     """A book that is open in this process (see `Connection`).
 
     Parameters
