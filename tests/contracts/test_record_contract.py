@@ -87,7 +87,7 @@ def defaults_of(kind):
 
 
 @each_kind
-def test_it_is_read_and_written_to_what_it_was(kind, written):
+def test_a_record_that_is_read_and_written_is_the_same(kind, written):
     assert written.get(kind.kind), f"no session of this suite writes a record of kind {kind.kind!r}"
     for body in written[kind.kind]:
         record = read_record(body)
@@ -115,7 +115,7 @@ def test_a_record_that_lacks_a_part_is_not_read(kind, written):
 
 
 @each_kind
-def test_its_row_and_whether_it_touches_need_no_more_than_the_record(kind, written):
+def test_the_table_row_of_a_record_needs_no_more_than_the_record(kind, written):
     for body in written[kind.kind]:
         row = Entry.of(Record(7, None, body))
         assert (row.index, row.kind) == (7, kind.kind)
@@ -154,7 +154,7 @@ def test_a_kind_joins_by_being_registered(written, monkeypatch):
 
     assert [param.values[0] for param in collected() if param.id == "toy"] == [Toy]
     with pytest.raises(AssertionError, match="'toy'"):
-        test_it_is_read_and_written_to_what_it_was(Toy, written)
+        test_a_record_that_is_read_and_written_is_the_same(Toy, written)
     holdout = Holdout(X, Y, ledger=":memory:")
     holdout.ledger.charge(None, lambda state: Toy(number=1, who="ada").to_dict())
     assert holdout.ledger.read(lambda state: state.askers) == {"ada": 1}
@@ -162,8 +162,8 @@ def test_a_kind_joins_by_being_registered(written, monkeypatch):
     mine = {"toy": bodies_of(holdout)}
     assert mine["toy"] == [{"kind": "toy", "number": 1, "who": "ada", "label": None, "time": None}]
     for test in (
-        test_it_is_read_and_written_to_what_it_was, test_a_field_with_its_default_is_left_out_and_comes_back,
+        test_a_record_that_is_read_and_written_is_the_same, test_a_field_with_its_default_is_left_out_and_comes_back,
         test_a_record_that_lacks_a_part_is_not_read,
-        test_its_row_and_whether_it_touches_need_no_more_than_the_record,
+        test_the_table_row_of_a_record_needs_no_more_than_the_record,
     ):  # fmt: skip
         test(Toy, mine)

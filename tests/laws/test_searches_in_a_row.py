@@ -11,7 +11,7 @@ from benchmarks.validity.searches import AFTER, draw, schemes
     ("n", "seeds"),
     [(500, 6), (2000, 4), *(pytest.param(n, 100, marks=pytest.mark.slow) for n in (500, 2000, 10_000))],
 )
-def test_twenty_searches_are_told_at_the_width_of_the_first_and_one_is_published(n, seeds):
+def test_twenty_searches_are_answered_at_the_width_of_the_first_and_one_is_published(n, seeds):
     runs = [schemes(*draw(n, seed), n) for seed in range(seeds)]
 
     def median(scheme, after):

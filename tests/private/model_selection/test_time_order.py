@@ -163,7 +163,7 @@ def test_what_is_not_ordered_or_has_one_split_is_none_of_it(cv):
     assert not is_ordered_in_time(cv, lambda: (ROWS, np.zeros(N), groups))
 
 
-def test_nothing_is_used_up_by_looking():
+def test_looking_at_the_order_in_time_uses_up_no_splits():
     iterator, generator = iter(LISTED), (split for split in LISTED)
     lone, uncopied = OneWay(iter(LISTED)), OneWay(split for split in LISTED)
     ordered = [is_ordered_in_time(cv, lambda: (ROWS,)) for cv in (iterator, generator, lone, uncopied)]

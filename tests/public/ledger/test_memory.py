@@ -25,7 +25,7 @@ def ledger():
     return fill(backend.open(backend.address()), 2)
 
 
-def test_it_refuses_to_be_pickled_and_says_what_works(ledger):
+def test_a_ledger_in_memory_refuses_to_be_pickled_and_says_what_works(ledger):
     with pytest.raises(LedgerUnavailableError, match=r"ledger='holdout\.db'"):
         pickle.dumps(ledger)
 
@@ -52,7 +52,7 @@ def test_a_forked_child_has_only_a_ledger_of_its_own():
     assert in_a_fork(lambda: Holdout(ROWS + 2, 1 - LABELS, ledger=":memory:").n_rows) == "100"
 
 
-def test_other_data_do_not_go_on_paying():
+def test_other_data_begin_a_ledger_of_their_own():
     Holdout(ROWS, LABELS, ledger=":memory:").certify(Always(0), scoring="accuracy")
     assert Holdout(ROWS, 1 - LABELS, ledger=":memory:").report().asked["certify"] == 0
 

@@ -86,7 +86,7 @@ def test_a_label_that_is_not_there_is_told_from_those_that_are(name, guess, aske
 
 
 @pytest.mark.parametrize("name", ["balanced_accuracy", "roc_auc"])
-def test_one_class_alone_needs_another(name, asked_of):
+def test_a_metric_of_two_classes_is_undefined_for_one(name, asked_of):
     model, _, X, y = asked_of("churn", "stays")
     holdout = Holdout(X[y == "churn"], y[y == "churn"], ledger=":memory:")
     message = refusal(holdout.certify, model, scoring=name, guess=0.8)

@@ -68,7 +68,7 @@ def test_errors_are_compared_within_the_range_that_validation_rows_have_suggeste
     assert "each error clipped to" in answer.target
 
 
-def test_what_cannot_be_compared_is_refused(winner, uncharged):
+def test_comparisons_without_an_interval_or_rows_are_refused(winner, uncharged):
     search = winner([1.0], Ridge(), NUMERIC)
     model, errors = search.best_estimator_, Metric("neg_mean_absolute_error", range=(-9, 0))
     with uncharged(search.holdout_):

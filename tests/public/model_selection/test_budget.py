@@ -111,7 +111,9 @@ def test_a_refused_search_names_a_tolerance_that_would_do_and_what_may_be_begun_
     assert "has answered nothing yet" not in refusal  # the first answer was a part of what it admits
 
 
-def test_a_tolerance_that_admits_fewer_than_expected_is_told_at_the_first_search(classes, wrap, tmp_path):
+def test_a_tolerance_that_admits_fewer_than_expected_is_warned_of_at_the_first_search(
+    classes, wrap, tmp_path
+):
     X, y = classes[0][:300], classes[1][:300]
 
     def warned_of(name, expected=None):

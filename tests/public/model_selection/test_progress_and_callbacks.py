@@ -193,7 +193,7 @@ def test_without_tqdm_there_are_lines(searched, hidden, capsys):
     assert capsys.readouterr().out.count("certifying") == 2
 
 
-def test_it_is_silent_unless_verbose(searched, capfd):
+def test_a_search_prints_nothing_unless_verbose(searched, capfd):
     searched(ask=2)
     assert capfd.readouterr() == ("", "")
 

@@ -341,7 +341,7 @@ def test_bad_ids_are_refused_before_anything_is_made(
 
 
 @pytest.mark.parametrize(("name", "value"), [("missing", "drop"), ("holdout", 1e-9)])
-def test_what_cannot_be_with_ids_is_refused(name, value, table, search, sentence):
+def test_parameters_that_do_not_go_with_ids_are_refused(name, value, table, search, sentence):
     with pytest.raises(ValueError, match=sentence(name)):
         search(**{name: value}).fit(*table)
 

@@ -103,7 +103,7 @@ def test_one_warning_tells_of_a_median_that_nobody_asked_for_before_anything_is_
 
 
 @pytest.mark.parametrize("copies", [1, 3])
-def test_rows_that_are_too_few_for_a_median_are_told_before_anything_is_spent(copies, data, wrapped):
+def test_rows_too_few_for_a_median_are_warned_of_before_anything_is_spent(copies, data, wrapped):
     X, y = np.vstack([data[0] + 1e-3 * copy for copy in range(copies)]), np.tile(data[1], copies)
     search, (text,) = warned(NO_INTERVAL, wrapped(WITHOUT).fit, X, y)
     few = text.startswith("150 rows in 7 subsamples are too few: what will be paid for certifies nothing. ")
@@ -217,7 +217,7 @@ def test_a_search_that_certifies_warns_of_nothing(certified):
     assert not texts
 
 
-def test_it_tells_of_candidates_where_the_winner_is_certified(certified):
+def test_a_warning_speaks_of_candidates_where_the_winner_is_certified(certified):
     search, (text,) = certified(n=10, ask="candidates", answers="exact")
     flags = [answer.certificate.vacuous for answer in search.answers_]
     assert any(flags)

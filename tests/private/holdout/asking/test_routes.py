@@ -70,7 +70,7 @@ def test_by_privacy_all_answers_of_a_family_share_one_failure_probability(make):
     assert list(used) == [pytest.approx(math.log(0.05 / 2.0 * 0.5))]  # half of beta, half of it for means
 
 
-def test_both_is_the_intersection_and_each_half_pays_for_half(make):
+def test_route_both_intersects_two_intervals_at_half_of_the_failure_probability_each(make):
     """At these sizes description length is the sharper one, also with half of beta and a noisy answer."""
     private, both = (check(make(route), 0.8, mechanism="certify") for route in PRIVATE)
     assert both.half_width < private.half_width
@@ -145,7 +145,7 @@ def test_a_round_beyond_the_budget_is_refused_before_the_first_question(make):
         holdouts.open_round(holdout, 100, purpose="check", scoring="accuracy", key="grid")
 
 
-def test_both_goes_on_by_description_length_when_the_budget_is_spent(make):
+def test_route_both_goes_on_by_description_length_when_the_privacy_budget_is_spent(make):
     holdout = make("both", expected_questions=2)
     routes = [check(holdout, 0.8, tag).certificate.route for tag in range(4)]
     assert routes == ["both", "both", "description_length", "description_length"]

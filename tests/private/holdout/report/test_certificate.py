@@ -97,7 +97,7 @@ def verify(capsys):
     return run
 
 
-def test_it_says_what_the_report_says(ada):
+def test_a_certificate_has_the_figures_of_the_report(ada):
     certificate, report = exported(ada), ada.report()
     assert [each["index"] for each in certificate["answers"]] == [a.index for _, a in report.answers]
     for each, (metric, answer) in zip(certificate["answers"], report.answers, strict=True):

@@ -76,7 +76,7 @@ def test_after_a_final_questions_go_on_in_proportion_and_finals_never_go_below_n
     assert purse.left == 0.0
 
 
-def test_all_of_it_may_be_taken_and_then_there_is_nothing():
+def test_the_whole_purse_may_be_taken_and_then_nothing_is_left():
     weight, purse = Purse().take(1.0)
     assert (weight, purse) == (1.0, Purse(0.0, 1))
     assert purse.question() == (0.0, Purse(0.0, 2))

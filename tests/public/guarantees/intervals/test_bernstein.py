@@ -11,7 +11,7 @@ from tests.support.laws import is_missed, is_too_often
 
 @pytest.mark.parametrize("delta", [0.5, 0.01, 1e-9])
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (-3.0, 1.0)])
-def test_it_is_the_published_bound_for_both_sides(delta, bounds):
+def test_empirical_bernstein_is_the_published_bound_for_both_sides(delta, bounds):
     n, variance, width = 5000, 0.02, bounds[1] - bounds[0]
     low, high = empirical_bernstein(0.5, 0.6, variance * width**2, n, math.log(delta), bounds)
     side = math.log(2.0 / (delta / 2.0))
@@ -41,7 +41,7 @@ def misses(scores, mean, delta, allowance=1.0, dropped=0.0):
     return count
 
 
-def test_it_covers_every_law_and_without_its_second_term_a_rare_score_is_missed():
+def test_empirical_bernstein_covers_and_without_its_second_term_misses_a_rare_score():
     delta, runs = 0.1, 600
     for scores, mean in laws(np.random.default_rng(0), (runs, 400)):
         assert not is_too_often(misses(scores, mean, delta), runs, delta)
@@ -56,7 +56,7 @@ def test_with_half_the_variance_two_values_are_missed():
     assert is_too_often(misses(scores, 0.5, delta, allowance=0.1), runs, delta)
 
 
-def test_it_is_narrower_than_chernoff_where_scores_vary_little():
+def test_empirical_bernstein_is_narrower_than_chernoff_where_scores_vary_little():
     low, high = empirical_bernstein(0.2, 0.2, 0.01, 10_000, -5.0)
     usual = chernoff_kl(0.2, 0.2, 10_000, -5.0)
     assert high - low < 0.5 * (usual[1] - usual[0])

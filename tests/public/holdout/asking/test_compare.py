@@ -72,7 +72,7 @@ def test_models_that_mostly_agree_are_told_apart_by_few_rows(tmp_path):
     assert answer.value == pytest.approx(b.score(X, y) - a.score(X, y), abs=0.001)
 
 
-def test_it_is_a_question_like_any_other(tmp_path):
+def test_a_comparison_is_recorded_repeated_and_reported_like_any_question(tmp_path):
     X, y = drawn(np.random.default_rng(1), 600, 0.1, 0.05)
     a, b = Column(0), Column(1)
     holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="coarse")

@@ -152,7 +152,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_what_any_metric_reads_is_compared(kind, model, tmp_path):
+def test_outputs_of_any_kind_are_compared(kind, model, tmp_path):
     of, scoring, settings = KINDS[kind]
     holdout = Holdout(X, of.classes_[Y], ledger=tmp_path / "own.db")
     how = {"scoring": scoring, "settings": settings, "guess": None}

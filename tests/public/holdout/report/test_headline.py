@@ -40,7 +40,7 @@ def test_within_a_tolerance_so_many_are_answered_and_no_more(opened):
     assert max(answer.half_width for answer in answers[:left]) <= 0.17
 
 
-def test_it_says_how_many_checks_are_left_or_how_wide_they_are_or_that_none_is_of_use(opened, tmp_path):
+def test_the_headline_says_how_many_checks_are_left_how_wide_they_are_or_that_none_helps(opened, tmp_path):
     many, free = opened("many", tolerance=0.3), opened("free")
     left = many.remaining()
     assert left > 1

@@ -79,7 +79,7 @@ def test_where_there_are_cells_the_next_search_is_told_as_foretold(opened, answe
     assert ask(holdout, "certify", 0.5, share=share).half_width == pytest.approx(foretold, rel=0.02)
 
 
-def test_what_publish_would_release_is_foretold(opened):
+def test_an_outlook_foretells_what_publish_would_release(opened):
     holdout = opened(answers="coarse")
     for number in range(5):
         ask(holdout, "certify", number, share=0.9)

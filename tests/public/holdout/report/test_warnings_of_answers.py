@@ -74,7 +74,7 @@ def test_a_vacuous_answer_is_warned_of_with_reason_and_way_out(how, tiny, model)
     assert tiny.report().answers[0][1].interval == (0.0, 1.0)
 
 
-def test_it_is_told_once_a_process_for_each_cause(tiny, models):
+def test_a_vacuous_answer_is_warned_of_once_a_process_for_each_cause(tiny, models):
     assert only_warning(lambda: [tiny.check(model, **HALF) for model in models])
     text = only_warning(lambda: [holdouts.ask(tiny, m, scoring="f1_macro", **MEDIAN) for m in models])
     assert "4 rows in 1 subsamples" in text
@@ -140,7 +140,7 @@ def test_privacy_names_what_helps_there(opened, model):
 
 
 @pytest.mark.parametrize("how", ["check", "certify"])
-def test_a_median_that_no_settings_ask_for_is_told_before_it_is_charged(how, holdout, model, uncharged):
+def test_a_median_that_no_settings_ask_for_is_warned_of_before_it_is_charged(how, holdout, model, uncharged):
     with uncharged(holdout):
         ask = getattr(holdout, how)
         text = raised("has no interval of its own", ask, model, scoring=macro(), guess=GUESS)
@@ -150,7 +150,7 @@ def test_a_median_that_no_settings_ask_for_is_told_before_it_is_charged(how, hol
     assert "settings=MedianSettings()" in text
 
 
-def test_that_rows_are_too_few_for_a_median_is_told_before_it_is_charged(rows, model, opened):
+def test_too_few_rows_for_a_median_are_warned_of_before_it_is_charged(rows, model, opened):
     few, message = opened(100), "100 rows in 5 subsamples are too few: what will be paid for"
     raised(message, few.certify, model, scoring=macro(), guess_from=rows[:2])
     assert few.report().asked == {"check": 0, "certify": 0}
@@ -161,7 +161,7 @@ def test_a_median_that_was_asked_for_is_not_told(holdout, model):
     assert not warned(holdout.check, model, scoring=Metric("f1", kind="general"), guess=GUESS)
 
 
-def test_it_is_told_once_for_each_metric(models, holdout):
+def test_a_median_is_warned_of_once_for_each_metric(models, holdout):
     def ask():
         for beta in (0.5, 2):
             for model in models:

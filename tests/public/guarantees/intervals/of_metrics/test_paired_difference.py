@@ -45,7 +45,7 @@ def test_a_side_that_took_twice_its_share_would_miss_more():
 
 
 @pytest.mark.parametrize(("better", "worse"), [(9, 1), (30, 14), (14, 30), (8, 8), (60, 41)])
-def test_its_sign_is_that_of_a_sign_test(better, worse):
+def test_the_sign_of_a_paired_interval_is_that_of_a_sign_test(better, worse):
     for delta in (0.001, 0.05, 0.3):
         low, high = paired_zero_one_interval(better, worse, 500, math.log(delta), identical_rows=True)
         for end, wins in ((low, better), (-high, worse)):
