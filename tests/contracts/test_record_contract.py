@@ -162,7 +162,8 @@ def test_a_kind_joins_by_being_registered(written, monkeypatch):
     mine = {"toy": bodies_of(holdout)}
     assert mine["toy"] == [{"kind": "toy", "number": 1, "who": "ada", "label": None, "time": None}]
     for test in (
-        test_a_record_that_is_read_and_written_is_the_same, test_a_field_with_its_default_is_left_out_and_comes_back,
+        test_a_record_that_is_read_and_written_is_the_same,
+        test_a_field_with_its_default_is_left_out_and_comes_back,
         test_a_record_that_lacks_a_part_is_not_read,
         test_the_table_row_of_a_record_needs_no_more_than_the_record,
     ):  # fmt: skip

@@ -156,7 +156,7 @@ def test_too_few_rows_for_a_median_are_warned_of_before_it_is_charged(rows, mode
     assert few.report().asked == {"check": 0, "certify": 0}
 
 
-def test_a_median_that_was_asked_for_is_not_told(holdout, model):
+def test_a_median_that_settings_ask_for_is_not_warned_of(holdout, model):
     assert not warned(holdouts.ask, holdout, model, scoring="f1_macro", **MEDIAN | {"purpose": "check"})
     assert not warned(holdout.check, model, scoring=Metric("f1", kind="general"), guess=GUESS)
 
