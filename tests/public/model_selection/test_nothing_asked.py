@@ -184,11 +184,12 @@ UNASKED = {  # the search, whether y is of classes, the warning, what `publish` 
 }
 
 
-@pytest.mark.parametrize("ask", ["winner", 2])
-@pytest.mark.parametrize(("search", "labels", "warning", "refusal", "index"), UNASKED.values(), ids=UNASKED)
-def test_a_winner_of_which_nothing_can_be_asked_is_kept(
-    search, labels, warning, refusal, index, ask, wrap, classes, numbers
-):
+@pytest.mark.parametrize(
+    ("name", "ask"),
+    [("clusters", "winner"), *((name, ask) for name in ("no predict", "choice") for ask in ("winner", 2))],
+)
+def test_a_winner_of_which_nothing_can_be_asked_is_kept(name, ask, wrap, classes, numbers):
+    search, labels, warning, refusal, index = UNASKED[name]
     search = wrap(search, ask=ask, scoring=None if labels else "r2")
     with pytest.warns(UserWarning, match=warning):
         search.fit(*(classes if labels else numbers))
@@ -202,15 +203,20 @@ def least_recall(table):
     return int(np.argmin(table["mean_test_recall"]))
 
 
-SEVERAL = [["accuracy", "recall"], {"a": "accuracy", "recall": "recall"}, accuracy_and_recall]
+SEVERAL = {  # the scores, and what the warning says is kept
+    "list": (["accuracy", "recall"], "the winner is kept"),
+    "dict": ({"a": "accuracy", "recall": "recall"}, "the winner is kept"),
+    "function": (accuracy_and_recall, "which its refit function chose, is kept"),
+}
 
 
-@pytest.mark.parametrize("scoring", SEVERAL, ids=lambda scoring: type(scoring).__name__)
+@pytest.mark.parametrize(("scoring", "kept"), SEVERAL.values(), ids=SEVERAL)
 def test_a_function_of_several_scores_chooses_and_nothing_is_certified_unless_a_metric_is_named(
-    scoring, wrap, classes
+    scoring, kept, wrap, classes
 ):
     search = wrap(grid(LOGISTIC, [1e-6, 1.0], scoring=scoring, refit=least_recall))
-    warning = r"A function chooses the winner by several scores.+Name one.+scoring='accuracy'.+not asked"
+    text = "A function chooses the winner by several scores"
+    warning = rf"{text}.+Name one.+scoring='accuracy'.+{kept}.+not asked"
     with pytest.warns(UserWarning, match=warning):
         search.fit(*classes)
     assert_nothing_asked(search)
@@ -340,27 +346,33 @@ def exhausted(estimator, X, y):
     raise BudgetExhaustedError("nothing is left")
 
 
-STAYING = {  # the scorer, whether it raises, the type and the text of the error
-    "error_score='raise'": (broken, "raise", RuntimeError, "out of ink"),
+RAISING = grid(RIDGE, scoring=broken, error_score="raise")
+STAYING = {  # the search, its metric, the type and the text of the error, and the type of its cause
+    "error_score='raise'": (RAISING, None, RuntimeError, "out of ink", type(None)),
     "another holdout is exhausted": (
-        exhausted,
-        math.nan,
-        ValueError,
-        "BudgetExhaustedError: nothing is left",
+        *(grid(RIDGE, scoring=exhausted), CLIPPED),
+        *(ValueError, "BudgetExhaustedError: nothing is left", BudgetExhaustedError),
     ),
 }
 
 
-@pytest.mark.filterwarnings("ignore:Scoring failed")
-@pytest.mark.parametrize(("scoring", "error_score", "error", "text"), STAYING.values(), ids=STAYING)
+@pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:.*median:UserWarning")
+@pytest.mark.parametrize(("search", "metric", "error", "text", "cause"), STAYING.values(), ids=STAYING)
 def test_an_error_of_the_scorer_that_must_not_be_swallowed_comes_through(
-    scoring, error_score, error, text, wrap, numbers
+    search, metric, error, text, cause, wrap, numbers
 ):
-    search = wrap(grid(RIDGE, scoring=scoring, error_score=error_score), scoring=CLIPPED)
+    search = wrap(search, scoring=metric)
     with pytest.raises(error, match=text) as caught:
         search.fit(*numbers)
-    assert error is RuntimeError or isinstance(caught.value.__cause__, BudgetExhaustedError)
+    assert isinstance(caught.value.__cause__, cause)
     assert set(kinds(search.holdout_)) <= {None, "overlap"}
+
+
+def test_after_a_fit_that_did_not_end_nothing_is_published(wrap, numbers):
+    search = wrap(grid(RIDGE)).fit(*numbers)
+    search.set_params(search__scoring=broken, search__error_score="raise")
+    with pytest.raises(RuntimeError, match="out of ink"):
+        search.fit(*numbers)
     with pytest.raises(ValueError, match="The last call of fit did not end"):
         search.publish()
 

@@ -171,14 +171,14 @@ def test_before_1_9_there_are_no_callbacks(wrap):
 # stages of a wrapped search
 
 
-@pytest.fixture
-def is_terminal(monkeypatch, capsys):
+def look_like_a_terminal(monkeypatch):
+    """Call it within a test: `capsys` puts another stream in place after the fixtures are made."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
 
 
-@pytest.mark.usefixtures("is_terminal")
-def test_a_bar_is_shown_where_somebody_sees_it(searched, capsys):
+def test_a_bar_is_shown_where_somebody_sees_it(searched, monkeypatch, capsys):
     pytest.importorskip("tqdm")
+    look_like_a_terminal(monkeypatch)
     searched(ask=2, verbose=1)
     out, err = capsys.readouterr()
     assert "certifying" not in out
@@ -186,8 +186,8 @@ def test_a_bar_is_shown_where_somebody_sees_it(searched, capsys):
     assert "2/2" in err
 
 
-@pytest.mark.usefixtures("is_terminal")
-def test_without_tqdm_there_are_lines(searched, hidden, capsys):
+def test_without_tqdm_there_are_lines(searched, hidden, monkeypatch, capsys):
+    look_like_a_terminal(monkeypatch)
     hidden("tqdm")
     searched(ask=2, verbose=1)
     assert capsys.readouterr().out.count("certifying") == 2
@@ -214,6 +214,7 @@ def test_each_stage_of_a_verbose_search_prints_a_line(ask, last, searched, capsy
 @pytest.mark.parametrize("ask", ["winner", "candidates", 2])
 def test_every_record_of_a_search_is_signed_and_another_name_shares_its_answers(ask, searched):
     search = searched(ask=ask, who="ada")
+    assert search.get_params()["who"] == "ada"
     assert {body["who"] for body in bodies(search.holdout_) if "who" in body} == {"ada"}
     assert {entry.who for entry in search.holdout_.report().entries} == {"ada"}
     assert set(search.holdout_.report().asked_by) == {"ada"}

@@ -68,20 +68,31 @@ def test_rows_of_the_holdout_are_no_guess_and_that_is_recorded(task):
     assert kinds(holdout) == [None, "overlap"]
 
 
-PAIR = r"'guess_from' parameter of Holdout\.check must be a pair"
 REFUSED = [
-    *((lambda X, y, bad=bad: {"guess_from": bad}, PAIR) for bad in (3, "X", (1, 2, 3), ())),
-    (lambda X, y: {"guess": 0.5, "guess_from": (X, y)}, r"parameter of Holdout\.check must be None where"),
-    (lambda X, y: {"guess_from": (X, y[:-1])}, "'y' parameter"),
-    (lambda X, y: {"guess_from": (X, np.full(len(X), np.nan))}, "'y' parameter"),
+    *((lambda rows, bad=bad: {"guess_from": bad}, "a pair") for bad in (3, "X", (1, 2, 3), ())),
+    (lambda rows: {"guess": 0.5, "guess_from": rows}, "None where"),
 ]
 
 
-@pytest.mark.parametrize(("how", "message"), REFUSED)
-def test_what_is_no_pair_of_rows_or_one_guess_too_many_is_refused_and_free(task, how, message, uncharged):
+@pytest.mark.parametrize("purpose", ["check", "certify"])
+@pytest.mark.parametrize(("how", "expected"), REFUSED)
+def test_what_is_no_pair_of_rows_or_one_guess_too_many_is_refused_and_free(
+    task, how, expected, purpose, uncharged
+):
     holdout, model, rows, _, name = task
+    message = rf"'guess_from' parameter of Holdout\.{purpose} must be {expected}"
     with uncharged(holdout), pytest.raises(ValueError, match=message):
-        holdout.check(model, scoring=SCORINGS[name][0], **how(*rows))
+        getattr(holdout, purpose)(model, scoring=SCORINGS[name][0], **how(rows))
+    assert len(kinds(holdout)) == 1
+
+
+def test_rows_with_too_few_or_undefined_labels_are_refused(task):
+    """No question is charged: the record is of the comparison with the holdout, which any rows need."""
+    holdout, model, (X, y), _, name = task
+    for labels in (y[:-1], np.full(len(X), np.nan)):
+        with pytest.raises(ValueError, match="'y' parameter"):
+            holdout.check(model, scoring=SCORINGS[name][0], guess_from=(X, labels))
+    assert set(kinds(holdout)) == {None, "overlap"}
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

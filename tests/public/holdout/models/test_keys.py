@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Guess, Holdout, MedianSettings, Metric, ThresholdoutScorer
 from tests.support import holdouts
@@ -96,14 +97,37 @@ def test_metrics_that_look_alike_are_different_questions(metrics, holdout, model
     assert not any(holdouts.ask(holdout, model, scoring=metric, **asked).repeated for metric in metrics)
 
 
+class Unreadable(Constant):
+    """Holds a generator, of which no digest can be taken; a copy leaves it out."""
+
+    def fit(self, X, y):
+        self.stream_ = (number for number in range(3))
+        return super().fit(X, y)
+
+    def __deepcopy__(self, memo):
+        return Constant(self.answer).fit(X, Y)
+
+
 def test_a_model_that_cannot_be_read_is_a_new_one_each_time(holdout):
-    unreadable = Constant(0).fit(X, Y)
-    unreadable.stream_ = (number for number in range(3))
+    unreadable = Unreadable(0).fit(X, Y)
     asked = [holdout.check(unreadable, scoring="accuracy", guess=0.5) for _ in range(2)]
     assert [answer.repeated for answer in asked] == [False, False]
 
 
-def test_train_scores_of_a_drop_in_search_are_no_questions_of_a_model_that_changes_when_used(holdout):
-    scorer, neighbours = ThresholdoutScorer("accuracy", holdout), KNeighborsClassifier(algorithm="kd_tree")
-    GridSearchCV(neighbours, {}, scoring=scorer, cv=3, refit=False, return_train_score=True).fit(X, Y)
+def test_asking_does_not_change_the_model(holdout, model):
+    first, again = (holdout.certify(model, scoring="roc_auc") for _ in range(2))
+    assert (first.repeated, again.repeated) == (False, True)
+    assert vars(model).keys() == vars(LogisticRegression().fit(X, Y)).keys()
+
+
+CANDIDATES = {
+    "tree": DecisionTreeClassifier(random_state=0),
+    "a model that changes when used": KNeighborsClassifier(algorithm="kd_tree"),
+}
+
+
+@pytest.mark.parametrize("candidate", CANDIDATES.values(), ids=CANDIDATES)
+def test_train_scores_of_a_drop_in_search_are_no_questions(holdout, candidate):
+    scorer = ThresholdoutScorer("accuracy", holdout)
+    GridSearchCV(candidate, {}, scoring=scorer, cv=3, refit=False, return_train_score=True).fit(X, Y)
     assert holdout.report().asked["check"] == 3
