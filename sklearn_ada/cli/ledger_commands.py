@@ -23,11 +23,12 @@ from sklearn_ada.cli.tools import count, head, print_json, read_columns, write_c
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.holdout.certificate import verify_certificate
 from sklearn_ada.holdout.holdout import Holdout
-from sklearn_ada.holdout.publishing import close, unseal
+from sklearn_ada.holdout.publishing import close
 from sklearn_ada.holdout.records import Entry, entry_of, read_record
 from sklearn_ada.holdout.report import HoldoutReport, Targets, askers_of, summary_of
 from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import State
+from sklearn_ada.holdout.unsealing import unseal
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.ledger.opening import open_existing_ledger, open_ledger_to_write
 from sklearn_ada.terms.policy import Asker

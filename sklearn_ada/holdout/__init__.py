@@ -6,13 +6,15 @@ Where to go, from the top down:
 - `framing` makes a question of what they ask, in which all but the answer is fixed, and the keys by which it
   is found again.
 - `asking` takes a question to its answer. The ledger's records so far decide whether it is admitted; the
-  model predicts the holdout's rows; what came of it is recorded and paid for, and only then returned.
-- `confirming` finds what is on record of a question, and confirms that it is the same. `advice` warns of
-  answers that are worth less than they look.
-- `rounds` asks many questions at once, `choice` chooses among models, `publishing` releases final values.
+  model predicts the holdout's rows; what came of it is recorded and paid for, and only then returned. A
+  question that is on record already is confirmed.
+- `looking` guards a look at the rows: nothing leaves it that was not paid for. `advice` warns of answers that
+  are worth less than they look.
+- `rounds` asks many questions at once, `choice` chooses among models, `publishing` releases final values,
+  `unsealing` sealed ones.
 - `changes` is about rows that are shuffled, appended, dropped or relabelled under one ledger.
 - `finding` says which ledger is that of some rows.
-- `session` holds the rows, the policy, the ledger and the asker together, and guards a look at the rows.
+- `session` holds the rows, the policy, the ledger and the asker together.
 - `records` has a class for each kind of record, `state` what they add up to.
 - `report` and `certificate` are what people see: what was asked and answered, the outlook, pages to hand
   over.

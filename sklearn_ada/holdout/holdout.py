@@ -29,11 +29,12 @@ from sklearn_ada.holdout.changes import (
 from sklearn_ada.holdout.choice import select_model
 from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_of_rows
 from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
-from sklearn_ada.holdout.publishing import close, publish, unseal
+from sklearn_ada.holdout.publishing import close, publish
 from sklearn_ada.holdout.report import HoldoutReport, page_of_summary, report_of, summary_of
 from sklearn_ada.holdout.rounds import check_together, declare_models, remaining_questions
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
+from sklearn_ada.holdout.unsealing import unseal
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess

@@ -156,7 +156,7 @@ class Run:
     reporting: Callable[[Any], AbstractContextManager[None]]
     digests: dict[int, str] = field(default_factory=dict)  # of the models asked about, by their records
 
-    def winner(self) -> Winner:
+    def search_and_certify(self) -> Winner:
         """Run the search and ask about what the parameters say, candidates or winners."""
         of_all = self.given.asks_candidates and self.given.reveal == "all"
         return _ask_about_candidates(self) if of_all else _ask_about_winners(self)
@@ -173,8 +173,8 @@ class Run:
         So the same search of the same rows, run again, continues its round and finds its answers.
         """
         given = self.given
-        asked = given.ask, given.reveal, given.validation, str(given.mechanism), self.metric.describe()
-        return digest_or_nonce((given.search, self.X, np.asarray(self.y), *asked))
+        identity = given.ask, given.reveal, given.validation, str(given.mechanism), self.metric.describe()
+        return digest_or_nonce((given.search, self.X, np.asarray(self.y), *identity))
 
     @cached_property
     def subsample_size(self) -> int | None:
@@ -245,8 +245,8 @@ def _ask_about_candidates(run: Run) -> Winner:
         raise
     run.close()
     results, answers = engines.certified_columns(engines.candidates_of(search), run.holdout)
-    asked = [answer for answer in answers if answer is not None]
-    refused = [answer for answer in asked if answer.verdict == "refused"]
+    given_answers = [answer for answer in answers if answer is not None]
+    refused = [answer for answer in given_answers if answer.verdict == "refused"]
     if refused:
         raise BudgetExhaustedError(
             f"{len(refused)} of {len(answers)} candidates were refused: {refused[0].reason}. The search "
@@ -254,7 +254,7 @@ def _ask_about_candidates(run: Run) -> Winner:
         )
     scores = np.where(engines.last_round(results), results["mean_test_score"], np.nan).astype(float)
     if np.isnan(scores).all():
-        reasons = {str(answer.reason) for answer in asked}
+        reasons = {str(answer.reason) for answer in given_answers}
         if not reasons:  # no question was even put: let the first candidate raise its error here
             fit, rest = next(scorer.cv.split(run.X, run.y, run.params.groups))
             model = run.fit_on(results["params"][0], fit)
@@ -272,13 +272,13 @@ def _ask_about_candidates(run: Run) -> Winner:
             "nothing was asked about it. Use ask='winner'."
         )
     if not given.keeps_model:  # its score is that of the candidate's model, fitted on one part of the rows
-        return Winner(search, results, index, None, asked, best)
+        return Winner(search, results, index, None, given_answers, best)
     tell("refitting the winner on all rows but the holdout's, and certifying it", given.verbose)
     (model,) = run.refit([results["params"][index]])
     behind = run.session.guess_behind(best)
     guess = Guess(best.value, behind.size, behind.deviation, behind.share)
     answer = run.certify(model, guess, run.metric, None)
-    return Winner(search, results, index, model, [*asked, answer], answer)
+    return Winner(search, results, index, model, [*given_answers, answer], answer)
 
 
 def _scorer_of_round(run: Run) -> HoldoutScorer:

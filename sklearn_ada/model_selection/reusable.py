@@ -104,7 +104,7 @@ class Delegates(CallbackSupportMixin):
     cv_results_: dict[str, Any]
     _certified_metric: Metric | None = None  # as validation rows have tuned it
     _unasked: str = ""  # why the holdout was not asked about the best model, if it was not
-    _asked: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
+    _asked_as: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
     _id_column: str | None = None  # which no model sees
     _takes_pairs_with: tuple[int, NDArray[Any]] | None = None  # of how many rows, which are for training
 
@@ -409,11 +409,11 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         """
         given = Parameters.of(self)
         given.check()
-        self._asked = self._certified_metric = None
+        self._asked_as = self._certified_metric = None
         self._unasked = _NOT_FINISHED
         X, y, ids, self._id_column = checked_rows(given, X, y, ids)
-        without = given.why_no_metric()
-        metric = None if without or (self.ask == "winner" and not given.keeps_model) else given.metric()
+        why_no_metric = given.why_no_metric()
+        metric = None if why_no_metric or (self.ask == "winner" and not given.keeps_model) else given.metric()
 
         passed = engines.FitParams.of(self, fit_params, n_rows(X))
         self.holdout_, train, cv = set_aside(given, X, y, passed.groups, engines.own_folds(self.search), ids)
@@ -425,7 +425,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
 
         if metric is None:
             self.holdout_.check_overlap(X_train)
-            self._search_only(X_train, y_train, params, cv, without)
+            self._search_only(X_train, y_train, params, cv, why_no_metric)
             return self
         median = given.median(metric, self.holdout_)
         given.warn_before_asking(metric, self.holdout_, median)
@@ -434,8 +434,11 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             self._warn_of_folds(given, cv, X_train, y_train, params.groups)
 
         reports = partial(engines.reporting, self)
-        run = Run(given, self.holdout_, X_train, y_train, params, metric, median, cv, reports)
-        winner = run.winner()
+        run = Run(
+            given, self.holdout_, X_train, y_train,
+            params=params, metric=metric, median=median, cv=cv, reporting=reports,
+        )  # fmt: skip
+        winner = run.search_and_certify()
         self._keep(winner, given, metric, run.digests)
         winner.warn(self.holdout_, median)
         if not isinstance(self.holdout, Holdout):  # else X has no row of it
@@ -450,11 +453,13 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             cv = check_cv(cv, y, classifier=is_classifier(self.search.estimator))
         warn_of_blocks(cv, lambda: (X, y, groups))
 
-    def _search_only(self, X: Any, y: Any, params: engines.FitParams, cv: Any, without: str) -> None:
-        """Run a search without a model or metric to certify (``without`` says why)."""
+    def _search_only(self, X: Any, y: Any, params: engines.FitParams, cv: Any, why_no_metric: str) -> None:
+        """Run a search without a model or a metric to certify."""
         keeps_model = Parameters.of(self).keeps_model
         if keeps_model:
-            warn_user(f"{without} Without it the winner is kept, and the holdout is not asked about it.")
+            warn_user(
+                f"{why_no_metric} Without it the winner is kept, and the holdout is not asked about it."
+            )
         search = engines.unfitted(self.search, cv)
         with engines.reporting(self, search):
             search.fit(own_copy(X), y, **params.of_search)
@@ -464,7 +469,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             if hasattr(search, name):
                 setattr(self, name, getattr(search, name))
         engines.hand_on(search, self)
-        self._unasked = without if keeps_model else ""
+        self._unasked = why_no_metric if keeps_model else ""
         if not self._unasked:
             warn_user(
                 "The search keeps no model (refit=False), so nothing was asked of the holdout and nothing is "
@@ -482,7 +487,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         self._certified_metric, self._unasked = winner.metric, winner.unasked
         if winner.answer is not None:
             number = winner.answer.index
-            self._asked = (digests[number], number) if number in digests else None
+            self._asked_as = (digests[number], number) if number in digests else None
             self._show_best(winner.answer)
         elif winner.unasked != NO_METRIC:  # a search whose winner a function chose by several has no score
             self.best_score_, self.best_score_target_ = math.nan, ""
@@ -555,10 +560,10 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             fix = f"{self._unasked} Or ask about the model that was kept: {call}."
             got = "one about which nothing was asked"
             raise bad_parameter("search", _PUBLISH, "one whose winner was asked about", got, fix)
-        if not hasattr(self, "best_estimator_") or self._asked is None:
+        if not hasattr(self, "best_estimator_") or self._asked_as is None:
             fix = "Fit one, and publish it: holdout.publish(model)."
             raise bad_parameter("search", _PUBLISH, "one that keeps a model", "refit=False", fix)
-        digest, number = self._asked
+        digest, number = self._asked_as
         if model_digest(self.best_estimator_) != digest and not digest.startswith("nonce"):
             got = "a model that was changed since"
             fix = "It is another model than the one that was found: holdout.publish(model)."
@@ -567,17 +572,17 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         session = session_of(holdout)
         if not session.policy.seals:
             return self.best_answer_
-        asked = session.recorded_answer(number)
-        if asked is None:
+        recorded = session.recorded_answer(number)
+        if recorded is None:
             raise LedgerMismatchError("The ledger has no record of this search: it is another one.")
         given = Parameters.of(self)
         metric = self._certified_metric or given.metric()
         median = given.median(metric, holdout)
-        guess = session.guess_behind(asked)
+        guess = session.guess_behind(recorded)
         model, data, policy = self.best_estimator_, session.data, session.policy
         subject = Subject.of(model, data, policy, "Holdout.publish", fitted=True)
-        asked_for = Ask(subject, metric, "certify", guess, settings=median, publish=True)
-        answer = publish(session, asked_for, plan_question(session, asked_for), number)
+        asked = Ask(subject, metric, "certify", guess, settings=median, publish=True)
+        answer = publish(session, asked, plan_question(session, asked), number)
         if answer.verdict == "refused":
             raise BudgetExhaustedError(f"The winner could not be published: {answer.reason}.")
         if answer not in self.answers_:
