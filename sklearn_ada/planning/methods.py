@@ -123,7 +123,7 @@ class Method:
 
     @property
     def block(self) -> int:
-        """Records that are used together: only whole blocks of them count."""
+        """Rows that are used together: only whole blocks of them count."""
         return self.given.subsample_size if self.unit == QUANTILE_LEVEL else 1
 
 
