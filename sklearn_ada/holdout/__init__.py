@@ -44,7 +44,7 @@ allowance
 confirmation
     A question that is asked again is found by digests, which only propose that it is the same. The model
     predicts the holdout once more, and whether its outputs are those recorded is a symbol with a price
-    (`confirming.Proposal`).
+    (`asking.Proposal`).
 sealed
     A value is sealed if only its cell was released when it was asked. It is kept, hidden, in its record. To
     *unseal* it is to release it later, at the failure probability of its asking. The *final* answer is the

@@ -140,8 +140,8 @@ class Looked:
         self.point = None
 
 
-class _Fixed(NamedTuple):
-    """The allowance of a new question, with the state in which it was fixed."""
+class Admission(NamedTuple):
+    """What a new question may spend, and after which records that was decided."""
 
     state: State
     applied: int
@@ -151,6 +151,10 @@ class _Fixed(NamedTuple):
     def is_after_same_records(self, state: State) -> bool:
         """Return whether no record was added since this was decided."""
         return state is self.state and state.applied == self.applied
+
+    def is_in_order(self, state: State) -> bool:
+        """Return whether nothing was revealed since this was decided."""
+        return self.nats == state.account.nats
 
 
 @dataclass
@@ -178,13 +182,13 @@ class Recording:
         model = self.framed.asked.subject.copy()
         return with_bare_errors(lambda: self._look_and_charge(proposal, model, secret, looked))
 
-    def _admitted(self, state: State) -> _Fixed:
+    def _admitted(self, state: State) -> Admission:
         """Return what a new question may spend; RefusedError if it is not admitted."""
         allowance = allowance_or_refuse(self.session, self.framed, state)
-        return _Fixed(state, state.applied, state.account.nats, allowance)
+        return Admission(state, state.applied, state.account.nats, allowance)
 
     def _look_and_charge(
-        self, proposal: Proposal[_Fixed], model: Any, secret: bytes, looked: Looked | None
+        self, proposal: Proposal[Admission], model: Any, secret: bytes, looked: Looked | None
     ) -> Record:
         """Return the record of what a copy of the model gives on the holdout."""
         question, data = self.framed.question, self.session.data
@@ -204,22 +208,22 @@ class Recording:
         Values of the metric are among it, hidden by the ledger's secret. Where only the holder of a private
         key may read them, what was released stands in their place: 10,000 counts are searched in no time.
         """
-        seen, outputs, statistic = observation.seen, observation.outputs, self.framed.question.sealed_count
+        seen, outputs, count = observation.seen, observation.outputs, self.framed.question.sealed_count
         if self.session.policy.seal_key is None:
             return outputs
-        if statistic is not None and isinstance(seen, int):
-            return outputs.without_values(statistic.cells.index(seen))
+        if count is not None and isinstance(seen, int):
+            return outputs.without_values(count.cells.index(seen))
         symbols = seen if isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen) else ()
         return outputs.without_values([symbol.to_dict() for symbol in symbols])
 
     def _record_of_new_answer(
-        self, proposal: Proposal[_Fixed], secret: bytes, seen: Any, version: str, outputs: str, state: State
+        self, found: Proposal[Admission], secret: bytes, seen: Any, version: str, outputs: str, state: State
     ) -> AnswerRecord:
         """Return the record of a new answer.
 
         Parameters
         ----------
-        proposal : Proposal
+        found : Proposal
         secret : bytes
         seen : object
             What the look gave.
@@ -229,15 +233,14 @@ class Recording:
             What the record keeps of the model's outputs.
         state : State
         """
-        framed, fixed, question = self.framed, proposal.admitted, self.framed.question
-        if version != proposal.key:  # the digest is of two models, so none of them was declared
-            framed, fixed = replace(framed, declared_key=""), None
-        if fixed is not None and fixed.is_after_same_records(state):
-            allowance = fixed.allowance
+        framed, admission, question = self.framed, found.admitted, self.framed.question
+        in_order = admission is not None and admission.is_in_order(state)
+        if version != found.key:  # the digest is of two models, so none of them was declared
+            framed, admission = replace(framed, declared_key=""), None
+        if admission is not None and admission.is_after_same_records(state):
+            allowance = admission.allowance
         else:
             allowance = allowance_or_refuse(self.session, framed, state)
-        # Nothing was recorded since it was fixed.
-        in_order = proposal.admitted is not None and proposal.admitted.nats == state.account.nats
         draw = Draw(secret, version, state.memories.get(question.memory_name, {}))
         answer = functools.partial(self._record_of_seen, framed, state, allowance, draw, outputs, in_order)
         try:
@@ -259,11 +262,11 @@ class Recording:
 
         It is checked before that it can be written as JSON.
         """
-        question, statistic, subject = framed.question, framed.question.sealed_count, framed.asked.subject
+        question, count, subject = framed.question, framed.question.sealed_count, framed.asked.subject
         in_round = state.still_open(framed.asked.round_name)
         event, memory = question.release(seen, allowance, draw)
         # The transcript theorem holds of answers in whose order the rows have no part.
-        by_transcript = statistic is not None and in_order and state.is_alone(in_round)
+        by_transcript = count is not None and in_order and state.is_alone(in_round)
         transcript = transcript_of(state, event) if by_transcript else None
         about: dict[str, Any] = {
             "subject": framed.subject_key, "round_name": in_round, "outputs": outputs,
@@ -273,11 +276,11 @@ class Recording:
             "unconfirmed": self.session.policy.is_private and not _public_outputs(question),
         }  # fmt: skip
         kind: type[AnswerRecord] = AnswerRecord
-        if statistic is not None:
+        if count is not None:
             kind, nats = SealedRecord, state.account.nats + state.account.price(event)
             sealed = self.session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None
             # Published next it would take nothing more, at the value that the guess suggests.
-            half_width = final_half_width(state, statistic, allowance.purse or state.purse, nats)
+            half_width = final_half_width(state, count, allowance.purse or state.purse, nats)
             about |= {"sealed": sealed, "population": question.exact.target}
             about["half_width_if_published"] = half_width
         record = kind.of(state, event, allowance, question.private_release({}), **about, **framed.entry)
@@ -507,12 +510,12 @@ def transcript_of(state: State, event: Event, at_least: float = 0.0) -> Transcri
     return Transcript(state.policy.ln_transcript, nats)
 
 
-def final_half_width(state: State, statistic: LossCount, purse: Purse | None, nats: float) -> float:
+def final_half_width(state: State, count: LossCount, purse: Purse | None, nats: float) -> float:
     """Return about the half-width of a final, at the value that the guess suggests.
 
     ``purse`` and ``nats`` are what is left then and what was revealed.
     """
     assert purse is not None
     ln_delta = state.ln_of_stake(purse.final()[0], nats)
-    low, high = statistic.fixed_interval(statistic.expected, statistic.expected, ln_delta)
+    low, high = count.fixed_interval(count.expected, count.expected, ln_delta)
     return (high - low) / 2.0

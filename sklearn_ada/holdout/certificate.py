@@ -413,13 +413,13 @@ def _interval_of(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     ln_delta = _ln_delta_of(state, read)
     if not isinstance(read, SealedRecord):
         return _interval_of_exact(prefix, state, read, ln_delta)
-    statistic = LossCount.described(read.mechanism)
-    ends = statistic.cells.counts(symbols_of(read.event)[0].value)
-    interval = statistic.fixed_interval(*ends, ln_delta)
+    count = LossCount.described(read.mechanism)
+    ends = count.cells.counts(symbols_of(read.event)[0].value)
+    interval = count.fixed_interval(*ends, ln_delta)
     if THEOREM not in read.outcome.theorem:
         return interval
     nats = state.account.nats + read.price
-    return intersection(interval, [statistic.transcript_interval(*ends, state.policy.ln_transcript, nats)])
+    return intersection(interval, [count.transcript_interval(*ends, state.policy.ln_transcript, nats)])
 
 
 def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
@@ -432,9 +432,9 @@ def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) ->
         return intersection(_interval_of_exact(prefix, state, before, ln_delta), [before.outcome.interval])
     (symbol,) = symbols_of(read.event)
     point = int(symbol.value)
-    statistic = LossCount.described(before.mechanism)
-    own = statistic.fixed_interval(point, point, before.ln_delta)
-    now = statistic.fixed_interval(point, point, ln_delta) if read.is_final else own
+    count = LossCount.described(before.mechanism)
+    own = count.fixed_interval(point, point, before.ln_delta)
+    now = count.fixed_interval(point, point, ln_delta) if read.is_final else own
     return intersection(now, [own, before.outcome.interval])
 
 

@@ -55,14 +55,16 @@ _ROWS, _FOLD = "ids", "fold"
 _OF_SESSION = (None, ":memory:")
 
 
-class Place(NamedTuple):
+class LedgerPlace(NamedTuple):
     """The addresses of the ledger of some rows and of one left for it."""
 
     address: Address
     left: Address | None = None
 
 
-def place_of_rows(given: Address | None, ids: Ids | None, y: ArrayLike, missing: str = "raise") -> Place:
+def place_of_rows(
+    given: Address | None, ids: Ids | None, y: ArrayLike, missing: str = "raise"
+) -> LedgerPlace:
     """Return where the ledger is for rows with these ids and labels: all of them, not the holdout's alone.
 
     So another split of the same rows finds the ledger of the first, which refuses it. Once it has been opened
@@ -93,7 +95,7 @@ def place_of_rows(given: Address | None, ids: Ids | None, y: ArrayLike, missing:
     if given in _OF_SESSION and ids is None and any(map(is_begun, noted_ledgers(by_labels))):
         raise _asked_otherwise("with ids, and not without: give their ids again, ids=")
     if given not in _OF_SESSION or ids is None:
-        return Place(by_labels)
+        return LedgerPlace(by_labels)
     in_any_order = ledger_address(given, lambda: labels_digest(np.sort(np.asarray(y))), "sorted")
     place = _place_by_ids(given, np.unique(ids), by_labels, in_any_order, missing)
     # Before there is a ledger, so that the same rows without ids find it from its first moment on. Which
@@ -103,7 +105,7 @@ def place_of_rows(given: Address | None, ids: Ids | None, y: ArrayLike, missing:
     return place
 
 
-def leave_other(place: Place) -> None:
+def leave_other(place: LedgerPlace) -> None:
     """Close the ledger that is left: it answers nothing to whoever has it open.
 
     Raises
@@ -123,7 +125,7 @@ def leave_other(place: Place) -> None:
 
 def _place_by_ids(
     given: Address | None, ids: Ids, by_labels: Address, in_any_order: Address, missing: str
-) -> Place:
+) -> LedgerPlace:
     """Return where the ledger of these ids is.
 
     ``by_labels`` is where it would be without ids; ledgers of as many rows of each label are noted under
@@ -138,7 +140,7 @@ def _place_by_ids(
         ledger = open_existing_ledger(here, State)
         untouched, closed = ledger.read(lambda state: (state.is_untouched, state.closed))
     if within_cross_validation():
-        return Place(own if here == own and not (untouched and closed) else of_fold)
+        return LedgerPlace(own if here == own and not (untouched and closed) else of_fold)
     shared = _ledgers_sharing([one for one in ledgers_of_kind(given, _ROWS) if one != here], ids)
     # But an untouched one is left for the first one of these rows, as soon as missing="ignore" says that
     # they are the same, or the first one knows them already.
@@ -147,13 +149,13 @@ def _place_by_ids(
     if here is not None and not is_left and editions_of(open_existing_ledger(here, State)):
         if missing == "ignore" and any(one.missing for one in shared):
             _check_alone(1 + len(shared))
-        return Place(here)
+        return LedgerPlace(here)
     nearest = max(shared, key=lambda one: (one.missing == 0, one.present), default=None)
     if nearest is not None and (nearest.missing == 0 or missing == "ignore"):
         _check_alone(len(shared))
-        return Place(nearest.address, here)
+        return LedgerPlace(nearest.address, here)
     if is_left and here is not None:
-        return Place(here)
+        return LedgerPlace(here)
     if nearest is not None:
         warn_user(
             f"{nearest.present} of the {nearest.present + nearest.missing} rows of a holdout that was asked "
@@ -164,11 +166,11 @@ def _place_by_ids(
             "one and says so in every certificate, and give the ledger a path.",
             once=("rows with ids of which others are missing", os.fspath(own)),
         )
-        return Place(own)
+        return LedgerPlace(own)
     if is_begun(by_labels):
-        return Place(by_labels)  # which is refused: it was begun without ids
+        return LedgerPlace(by_labels)  # which is refused: it was begun without ids
     _check_other_ids(own, by_labels, in_any_order)
-    return Place(own)
+    return LedgerPlace(own)
 
 
 def _check_other_ids(own: Address, by_labels: Address, in_any_order: Address) -> None:

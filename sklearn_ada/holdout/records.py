@@ -60,7 +60,7 @@ def read_answer(record: Record) -> AnswerRecord:
 
 
 class Key:
-    """The keys by which records are found again, as they are on disk (of questions: `confirming`)."""
+    """The keys by which records are found again, as they are on disk (of questions: `asking.Proposal`)."""
 
     CLOSE = "close"
     MEAN_WEIGHT = "mean weight"

@@ -24,7 +24,7 @@ family and as a question like any other, because both halves have been set aside
 This is for checks and certifies without noise, about the rows as they were when the models were declared.
 What it rests on: a declared model is found again by its digest alone, and a digest cannot see everything
 that predictions depend on (weights in a file, say). Here the holdout cannot confirm it, as it does when a
-question is asked again (`confirming.Proposal`): nothing was asked yet when the model was declared, so
+question is asked again (`asking.Proposal`): nothing was asked yet when the model was declared, so
 there is nothing to compare with, and what a model says on the holdout may decide neither whether its question
 is admitted nor how wide the interval is. So every answer with the allowance of a declared model names this
 assumption in its certificate; and if one question under the digest turns out to be of two models, the second

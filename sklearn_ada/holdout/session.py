@@ -223,9 +223,9 @@ def as_closed(
         closed = {} if found is None else {name: RoundCloseRecord.from_dict(found.body).nats}
     if name not in closed:
         return read
-    outcome, statistic = read.outcome, LossCount.described(read.mechanism)
-    ends = statistic.cells.counts(read.event.symbols[0].value)  # type: ignore[attr-defined]
+    outcome, count = read.outcome, LossCount.described(read.mechanism)
+    ends = count.cells.counts(read.event.symbols[0].value)  # type: ignore[attr-defined]
     ln_beta = Genesis(ledger.genesis).policy.ln_transcript
-    interval = intersection(outcome.interval, [statistic.transcript_interval(*ends, ln_beta, closed[name])])
+    interval = intersection(outcome.interval, [count.transcript_interval(*ends, ln_beta, closed[name])])
     theorem, vacuous = f"{outcome.theorem}; {THEOREM}", interval[0] <= 0.0 and interval[1] >= 1.0
     return replace(read, outcome=replace(outcome, interval=interval, theorem=theorem, vacuous=vacuous))

@@ -171,13 +171,13 @@ class Sealed:
 
         Its interval is at the level of the asking and, if it is published, at the level of ``final`` as well.
         """
-        statistic, before = self.sealed_count, self.read.outcome
-        event = CountRelease((statistic.symbol_within(point, (point, point) if is_released else self.cell),))
-        own = statistic.fixed_interval(point, point, self.read.ln_delta)
-        fixed = own if final is None else statistic.fixed_interval(point, point, final.ln_delta)
+        count, before = self.sealed_count, self.read.outcome
+        event = CountRelease((count.symbol_within(point, (point, point) if is_released else self.cell),))
+        own = count.fixed_interval(point, point, self.read.ln_delta)
+        fixed = own if final is None else count.fixed_interval(point, point, final.ln_delta)
         interval = intersection(fixed, [own, before.interval])
         vacuous, target = interval[0] <= 0.0 and interval[1] >= 1.0, self.read.population
-        outcome = Outcome(point / statistic.n, interval, "exact", before.theorem, target, vacuous)
+        outcome = Outcome(point / count.n, interval, "exact", before.theorem, target, vacuous)
         made = {"number": self.number, "outcome": outcome, **stamp}
         return UnsealedRecord.of(state, self.read, event, final, **made)
 

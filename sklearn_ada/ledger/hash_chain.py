@@ -33,7 +33,7 @@ Body = dict[str, Any]
 State = TypeVar("State", bound=Fold)
 Start = Callable[[Body], State]
 """Takes the genesis and returns the state before any record."""
-Seen = TypeVar("Seen")
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class Ledger(ABC, Generic[State]):
         """Return the first record whose body has this ``"subject"``, if any."""
 
     @abstractmethod
-    def read(self, look: Callable[[State], Seen]) -> Seen:
-        """Return ``look(state)`` for the state of all records so far."""
+    def read(self, of_state: Callable[[State], Part]) -> Part:
+        """Return ``of_state(state)`` for the state of all records so far."""
 
     @abstractmethod
     def records(self) -> Iterator[Record]:

@@ -22,7 +22,7 @@ from sklearn_ada.ledger.transactions import (
 )
 
 if TYPE_CHECKING:
-    from sklearn_ada.ledger.sql_connection import Place
+    from sklearn_ada.ledger.sql_connection import DatabasePlace
 
 
 class SQLLedger(ChainedLedger[State]):
@@ -108,12 +108,12 @@ class SQLLedger(ChainedLedger[State]):
 
 
 @cache
-def _place_at(url: str) -> Place:
+def _place_at(url: str) -> DatabasePlace:
     """Return the place that a URL leads to, or say what to install for it."""
     try:
-        from sklearn_ada.ledger.sql_connection import Place
+        from sklearn_ada.ledger.sql_connection import DatabasePlace
     except ImportError as error:
         raise LedgerUnavailableError(
             f'A ledger in a database needs SQLAlchemy and psycopg: pip install "sklearn-ada[sql]" ({error}).'
         ) from error
-    return Place(url)
+    return DatabasePlace(url)

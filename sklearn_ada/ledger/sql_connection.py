@@ -74,7 +74,7 @@ _CHANGES: sa.ColumnClause[int] = sa.literal_column(
 )
 
 
-class Place:
+class DatabasePlace:
     """A database, and the book in it.
 
     Parameters
@@ -171,10 +171,10 @@ class SQLConnection(Connection):
     Parameters
     ----------
     ledger : SQLLedger
-    place : Place
+    place : DatabasePlace
     """
 
-    def __init__(self, ledger: ChainedLedger[Any], place: Place) -> None:
+    def __init__(self, ledger: ChainedLedger[Any], place: DatabasePlace) -> None:
         self._place = place
         self._added: StoredRecord | None = None
         self._connect()

@@ -32,8 +32,8 @@ from sklearn_ada.ledger.hash_chain import (
     Body,
     Head,
     Ledger,
+    Part,
     Record,
-    Seen,
     Start,
     State,
     StoredRecord,
@@ -285,10 +285,10 @@ class ChainedLedger(Ledger[State]):
         """Return the first record whose body has this ``"subject"``, if any."""
         return self._transact(lambda connection: connection.find("subject", subject))
 
-    def read(self, look: Callable[[State], Seen]) -> Seen:
-        """Return ``look(state)`` for the state of all records so far."""
+    def read(self, of_state: Callable[[State], Part]) -> Part:
+        """Return ``of_state(state)`` for the state of all records so far."""
         with lock:
-            return look(self._transact(lambda connection: connection.state))
+            return of_state(self._transact(lambda connection: connection.state))
 
     def records(self) -> Iterator[Record]:
         """Return all records from the genesis on, verified against the chain and the head."""

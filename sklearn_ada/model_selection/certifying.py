@@ -158,8 +158,13 @@ class Run:
 
     def search_and_certify(self) -> Winner:
         """Run the search and ask about what the parameters say, candidates or winners."""
-        of_all = self.given.asks_candidates and self.given.reveal == "all"
+        of_all = self.given.asks_candidates and not self.hides_scores
         return _ask_about_candidates(self) if of_all else _ask_about_winners(self)
+
+    @property
+    def hides_scores(self) -> bool:
+        """Whether candidates are asked about, and only the best of them is revealed."""
+        return self.given.asks_candidates and self.given.reveal == "winner"
 
     @cached_property
     def session(self) -> Session:
@@ -307,7 +312,7 @@ def _ask_about_winners(run: Run) -> Winner:
     ValueError
         If the winner was to be hidden among the candidates, and none has a score.
     """
-    given, hidden = run.given, run.given.asks_candidates
+    given, hidden = run.given, run.hides_scores
     count = engines.n_candidates(given.search) if hidden else 1 if given.ask == "winner" else int(given.ask)
     assert count is not None  # `Parameters.check` has refused other searches
     selecting = given.how.draws_winner or (given.reveal == "winner" and count > 1)
@@ -350,8 +355,8 @@ def _open_round_of(run: Run, count: int, selecting: bool, record: bool = True) -
 
 
 def _searched(run: Run) -> tuple[Ranking, bool]:
-    """Run the search and return its ranking, twice if its scores are guesses: by its folds, of the metric."""
-    given, metric, hidden = run.given, run.metric, run.given.asks_candidates
+    """Run the search and return its ranking, and whether its scores are guesses of the metric."""
+    given, metric, hidden = run.given, run.metric, run.hides_scores
     search = _prepared(run)
     name, own_scoring = engines.score_name(search, metric)
     tell("searching; the holdout is asked when the search is done", given.verbose)
@@ -400,7 +405,7 @@ def _prepared(run: Run) -> Any:
     """Return a copy of the search that scores by the metric: by its own cv or, hidden, on validation rows."""
     given, plain = run.given, engines.plain_scoring(run.metric)
     search = engines.unfitted(given.search, run.cv)
-    if given.asks_candidates:
+    if run.hides_scores:
         cv = ValidationSplit(run.holdout, given.validation)
         return clone(search).set_params(scoring=plain, cv=cv, refit=False)
     if engines.scores_otherwise(search, given.scoring):
@@ -425,7 +430,7 @@ def _chosen(run: Run, ranking: Ranking, count: int) -> tuple[list[int], str]:
         return scored, ""
     first = results["params"][order[0]] if order else {}
     why, cause = _why_unscored(ranking, run.metric, partial(run.validated, first))
-    if run.given.asks_candidates or not order or isinstance(cause, BudgetExhaustedError):  # never a warning
+    if run.hides_scores or not order or isinstance(cause, BudgetExhaustedError):  # never a warning
         raise ValueError(f"{why} So nothing is certified, and the holdout was not asked.") from cause
     return order[:1], why
 
@@ -458,7 +463,7 @@ def _why_unscored(ranking: Ranking, metric: Metric, validated: Validated) -> tup
 def _metric_and_guess(run: Run, index: int, ranking: Ranking, by_folds: bool) -> tuple[Metric, Guess | None]:
     """Return the metric of one candidate, tuned where it must be, and the guess.
 
-    ``of_folds`` is the search's ranking, if it is by the metric; else validation rows give the guess.
+    ``by_folds`` says whether the ranking's scores are guesses; else validation rows give the guess.
     """
     validated = partial(run.validated, ranking.results["params"][index])
     guess: Guess | None = None

@@ -497,18 +497,18 @@ class LossCount:
     theorem = "Clopper-Pearson"
 
     @classmethod
-    def around(cls, guess: float, size: float, n: int, *, identical_rows: bool, width: float) -> Self:
+    def around(cls, guess: float, size: float, n: int, *, identical_rows: bool, half: float) -> Self:
         """Fix cells and code from a guess made on ``size`` rows.
 
-        ``width`` is half of a cell's width, in standard errors of the guess.
+        ``half`` is half of a cell, in standard errors of the guess.
         """
         rows = max(round(size), 1)
-        cells = CountCells.around(n, guess=guess, guess_rows=rows, width=width)
-        return cls(n, cells.base, cells.width, n * guess, _guess_error(n, guess, rows), width, identical_rows)
+        cells = CountCells.around(n, guess=guess, guess_rows=rows, width=half)
+        return cls(n, cells.base, cells.width, n * guess, _guess_error(n, guess, rows), half, identical_rows)
 
     @classmethod
     def described(cls, mechanism: dict[str, Any]) -> Self:
-        """Return the statistic that `describe` wrote into a record."""
+        """Return the count that `describe` wrote into a record."""
         return cls(**{name: mechanism[name] for name in cls.__dataclass_fields__})
 
     @property

@@ -125,11 +125,11 @@ class SealedQuestion(RefinedQuestion):
         return Outcome(centre, interval, verdict, theorem, self.target, vacuous)
 
     def _interval(self, cell: int, allowance: Allowance, transcript: Transcript | None) -> Ends:
-        ends, statistic = self.sealed_count.cells.counts(cell), self.sealed_count
-        fixed = statistic.fixed_interval(*ends, allowance.ln_delta)
+        ends, count = self.sealed_count.cells.counts(cell), self.sealed_count
+        fixed = count.fixed_interval(*ends, allowance.ln_delta)
         if transcript is None:
             return fixed
-        by_transcript = statistic.transcript_interval(*ends, transcript.ln_beta, transcript.nats)
+        by_transcript = count.transcript_interval(*ends, transcript.ln_beta, transcript.nats)
         return intersection(fixed, [by_transcript])
 
 
@@ -145,16 +145,16 @@ def in_cells(
         return None
     if not question.measure.counts or data.units is not None or question.metric.bounds != (0.0, 1.0):
         return None
-    urn, width = "winner", WINNER_WIDTH
+    urn, half = "winner", WINNER_WIDTH
     if question.purpose == "check":
         if candidates is None or question.is_chosen:
             return None
-        urn, width = "candidate", candidate_width(candidates)
+        urn, half = "candidate", candidate_width(candidates)
     same_mix = policy.class_mix == "priced" or not data.is_classification
     identical, guess, n = same_mix and not question.given_rows, question.guess, len(data)
     size = guess.size or n
-    statistic = LossCount.around(guess.value, size, n, identical_rows=identical, width=width)
-    return SealedQuestion(question, statistic, urn)
+    count = LossCount.around(guess.value, size, n, identical_rows=identical, half=half)
+    return SealedQuestion(question, count, urn)
 
 
 def as_recorded(

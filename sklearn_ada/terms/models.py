@@ -4,7 +4,7 @@
 depended on them, whether there is a recorded answer would reveal something about them. Two keys for one
 question only make it cost twice, so a model whose content cannot be read gets a random key, a nonce. That two
 questions have one key cannot be excluded, as a model may depend on what no digest sees: so a key only
-proposes, and what the model predicts on the holdout confirms it, at a price (`confirming.Proposal`).
+proposes, and what the model predicts on the holdout confirms it, at a price (`asking.Proposal`).
 """
 
 from __future__ import annotations
@@ -280,11 +280,11 @@ def question_key(
     scikit-learn; of all floats so many ``digits``. ``outputs`` is a digest of the rows of the guess or, where
     only public rows can confirm that the model is the same, of the model's outputs on them.
     """
-    fixed = {"guess": rounded(guess, digits), "plan": rounded(plan, digits), "versions": _VERSIONS}
+    fixed = {"guess": to_digits(guess, digits), "plan": to_digits(plan, digits), "versions": _VERSIONS}
     return _digest({"subject": subject, "purpose": purpose, "outputs": outputs, **fixed})
 
 
-def rounded(part: Any, digits: int = 9) -> Any:
+def to_digits(part: Any, digits: int = 9) -> Any:
     """Return a part of a question with all floats rounded, also those in texts.
 
     A guess is a mean of outputs, so its last bits differ from run to run if threads add in another order, and
@@ -292,13 +292,13 @@ def rounded(part: Any, digits: int = 9) -> Any:
 
     Examples
     --------
-    >>> rounded({"centre": 0.1 + 0.2, "grid": "UniformGrid(0.30000000000000004, 1.0, 11)"})
+    >>> to_digits({"centre": 0.1 + 0.2, "grid": "UniformGrid(0.30000000000000004, 1.0, 11)"})
     {'centre': 0.3, 'grid': 'UniformGrid(0.3, 1.0, 11)'}
     """
     if isinstance(part, dict):
-        return {name: rounded(each, digits) for name, each in part.items()}
+        return {name: to_digits(each, digits) for name, each in part.items()}
     if isinstance(part, str):
-        return _FLOAT_IN_TEXT.sub(lambda found: repr(rounded(float(found.group()), digits)), part)
+        return _FLOAT_IN_TEXT.sub(lambda found: repr(to_digits(float(found.group()), digits)), part)
     return float(f"{part:.{digits}g}") if isinstance(part, float) else part
 
 
