@@ -33,7 +33,8 @@ EXCEPTIONS_TO_SIZE = {"exceptions.py"}
 """Modules that may have fewer lines than others: a list of classes without bodies."""
 ROWS: tuple[tuple[str, int | None, int | None], ...] = (
     ("modules", 381, 100),
-    ("lines of code", 25_201, 20_000),
+    ("lines of code, without testing.py", 25_201, 20_000),
+    ("lines of testing.py, the tests of ledgers that ship", None, None),
     ("modules under 60 lines", None, 0),
     ("modules above 600 lines", None, 0),
     ("modules in the largest folder", 19, 16),
@@ -81,7 +82,8 @@ def of_files() -> dict[str, int]:
                 imports += (node.end_lineno or node.lineno) - node.lineno + 1
     return {
         "modules": len(modules),
-        "lines of code": sum(lines.values()),
+        "lines of code, without testing.py": sum(lines.values()) - lines[ROOT / "testing.py"],
+        "lines of testing.py, the tests of ledgers that ship": lines[ROOT / "testing.py"],
         "modules under 60 lines": sum(
             n < 60 for path, n in modules.items() if path.name not in EXCEPTIONS_TO_SIZE
         ),
