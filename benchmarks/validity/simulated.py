@@ -153,9 +153,9 @@ class SimulatedHoldout(Holdout):
         asked = Ask(Subject(model, "any", "any", "simulated"), _ACCURACY, purpose, guess, settings=settings)
         return plan_question(session_of(self), asked)
 
-    def open_round(self, size: int, purpose: str, key: str) -> str | None:
+    def open_round(self, size: int, purpose: str, name: str) -> str | None:
         """Declare questions about accuracies that are fixed together."""
-        return open_round(session_of(self), size, purpose=purpose, scoring=_ACCURACY, key=key)
+        return open_round(session_of(self), size, purpose=purpose, scoring=_ACCURACY, name=name)
 
     def put_new(self, question: Question, estimator: Any, *, round_name: str | None = None) -> Answer:
         """Put a question about a model that is taken to be new, so that its state need not be read."""

@@ -455,7 +455,7 @@ def allowance_or_refuse(session: Session, framed: Framed, state: State) -> Allow
     """Return what a question may spend of the failure probability; RefusedError if it is not admitted."""
     question, publish = framed.question, framed.asked.publish
     memory = state.memories.get(question.memory_name, {})
-    exhausted = state.outgrown(session.fingerprint) or question.exhausted(memory)
+    exhausted = state.why_outgrown(session.fingerprint) or question.why_exhausted(memory)
     if exhausted is not None:
         raise RefusedError(exhausted)
     is_sealed, in_round = question.sealed_count is not None, state.still_open(framed.asked.round_name)

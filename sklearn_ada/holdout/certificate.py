@@ -413,7 +413,7 @@ def _interval_of(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     ln_delta = _ln_delta_of(state, read)
     if not isinstance(read, SealedRecord):
         return _interval_of_exact(prefix, state, read, ln_delta)
-    count = LossCount.described(read.mechanism)
+    count = LossCount.from_description(read.mechanism)
     ends = count.cells.counts(symbols_of(read.event)[0].value)
     interval = count.fixed_interval(*ends, ln_delta)
     if THEOREM not in read.outcome.theorem:
@@ -432,7 +432,7 @@ def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) ->
         return intersection(_interval_of_exact(prefix, state, before, ln_delta), [before.outcome.interval])
     (symbol,) = symbols_of(read.event)
     point = int(symbol.value)
-    count = LossCount.described(before.mechanism)
+    count = LossCount.from_description(before.mechanism)
     own = count.fixed_interval(point, point, before.ln_delta)
     now = count.fixed_interval(point, point, ln_delta) if read.is_final else own
     return intersection(now, [own, before.outcome.interval])

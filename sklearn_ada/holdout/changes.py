@@ -58,7 +58,7 @@ hold at its own confidence level; those of both holdouts together fail with the 
 probabilities.
 
 **Training rows** must not be the holdout's. Hashes of their features show whether they are
-(`overlaps`); the outcome is recorded and has a price.
+(`charge_overlap`); the outcome is recorded and has a price.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _OWNER = "Holdout.top_up"
 _CHANCE = 1e-6  # that independent rows are those of the holdout
 
 
-def as_edition(session: Session, missing: str) -> Session:
+def record_edition(session: Session, missing: str) -> Session:
     """Record rows with ids as an edition if they are new, and return its session.
 
     An edition is the rows between two changes. Rows and labels that are those of an earlier edition, and not
@@ -337,7 +337,7 @@ def pooled(
 def were_added(session: Session, more: Session) -> bool:
     """Return whether rows of these ids were added to the holdout of a session before; nothing is recorded.
 
-    By ids alone: if their labels are others, `with_top_up` records it, at its price.
+    By ids alone: if their labels are others, `record_top_up` records it, at its price.
 
     Raises
     ------
@@ -357,7 +357,7 @@ def were_added(session: Session, more: Session) -> bool:
     return False
 
 
-def with_top_up(session: Session) -> Session:
+def record_top_up(session: Session) -> Session:
     """Record the rows of this session as the holdout's, and return its session.
 
     Recording the same rows once more is free and changes nothing. As many rows with other labels are refused
@@ -369,7 +369,7 @@ def with_top_up(session: Session) -> Session:
         If other rows were added in this place.
     """
     if session.data.ids is not None:
-        return as_edition(session, "raise")  # back to these rows, if a script runs again from its start
+        return record_edition(session, "raise")  # back to these rows, if a script runs again from its start
     data, fingerprint, stamp = session.data, session.fingerprint, session.asker.stamp()
 
     def decide(state: State) -> TopUpRecord:
@@ -392,8 +392,8 @@ def with_top_up(session: Session) -> Session:
 
 
 def check_not_held_out(session: Session, hashes: NDArray[np.uint64]) -> None:
-    """Raise `HoldoutLeakError` if rows contain the holdout, or part of it beyond chance; see `overlaps`."""
-    if overlaps(session, hashes):
+    """Raise `HoldoutLeakError` if rows contain the holdout, or part of it beyond chance."""
+    if charge_overlap(session, hashes):
         raise HoldoutLeakError(
             "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of "
             "X, on which models are fitted and from which guesses are taken. A ReusableHoldoutCV that makes "
@@ -401,7 +401,7 @@ def check_not_held_out(session: Session, hashes: NDArray[np.uint64]) -> None:
         )
 
 
-def overlaps(session: Session, hashes: NDArray[np.uint64]) -> bool:
+def charge_overlap(session: Session, hashes: NDArray[np.uint64]) -> bool:
     """Return whether rows with these hashes (`row_hashes`) contain the holdout, or more than by chance.
 
     The outcome is recorded and charged, once for the same rows in the same order; "no" costs about a

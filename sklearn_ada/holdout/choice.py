@@ -37,7 +37,7 @@ from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Subject, selection_key
-from sklearn_ada.terms.outputs import Observation, OutputSummary, observed, unit_of
+from sklearn_ada.terms.outputs import Observation, OutputSummary, observed, value_scale_of
 from sklearn_ada.terms.privacy_account import PrivateRelease
 
 
@@ -109,7 +109,7 @@ def _look_and_charge(
         named = {"interrupted": interrupts.raised}
         if session.policy.seal_key is None:  # the winner depends on nothing but the values
             comparable = [math.nan if value is None else value for value in values]
-            summary = OutputSummary.of(named, comparable, unit_of(metric))
+            summary = OutputSummary.of(named, comparable, value_scale_of(metric))
         else:  # which only the holder of the private key may read
             summary = OutputSummary.joined([OutputSummary.of(named), *(each.outputs for each in looks)])
 
@@ -155,7 +155,7 @@ def _event_of(
             index = int(np.argmax(seen))
         else:
             drawn = exponential_mechanism(
-                seen, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=draw.question()
+                seen, sensitivity=choice.sensitivity, epsilon=choice.epsilon, rng=draw.own_generator()
             )
             index = min(int(drawn.answer), count - 1)
     except Exception:  # whether it is raised may depend on the holdout

@@ -126,18 +126,18 @@ class Framed:
         """Return a question with its keys; ``recorded_as`` is the one under which it was asked before."""
         digest, metric = asked.subject.digest, metric_identity(question.metric)
         mechanism, guess, is_private = question.describe(), question.guess, session.policy.is_private
-        described = {} if guess is None else guess.describe()
+        guess_entry = {} if guess is None else guess.describe()
         subject = subject_key(digest, metric, mechanism["name"], session.data.first_like)
         rows = "" if guess is None else guess.outputs if is_private else guess.rows
         # Nothing may count that differs in its last bits from run to run. Where the holdout confirms, the
         # guess is fixed but for noise if its rows are.
         digits = 3 if rows and not is_private else 9
-        key = question_key(subject, question.purpose, described, rows, mechanism, digits)
+        key = question_key(subject, question.purpose, guess_entry, rows, mechanism, digits)
         final = Key.final(key)
         keys: tuple[str, ...] = (final,) if asked.publish and question.sealed_count is None else (key, final)
         if recorded_as is not None:
             keys = (recorded_as,)
-        entry = {"metric": metric["metric"], "mechanism": mechanism, "guess": described}
+        entry = {"metric": metric["metric"], "mechanism": mechanism, "guess": guess_entry}
         entry |= {"purpose": question.purpose, "model": asked.subject.name, **session.asker.stamp()}
         return cls(asked, question, subject, keys, subject_key(digest, metric, "declared"), entry)
 

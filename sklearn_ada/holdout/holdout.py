@@ -18,13 +18,13 @@ from sklearn_ada.holdout.advice import warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.certificate import export_certificate
 from sklearn_ada.holdout.changes import (
-    as_edition,
+    charge_overlap,
     check_not_held_out,
-    overlaps,
     pooled,
+    record_edition,
+    record_top_up,
     release_mean_weight,
     were_added,
-    with_top_up,
 )
 from sklearn_ada.holdout.choice import select_model
 from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_of_rows
@@ -224,7 +224,7 @@ class Holdout(Uncopied):
             data, policy, asker, address=place.address, split=split, random_state=random_state
         )
         if data.ids is not None:
-            self._session = as_edition(self._session, missing)
+            self._session = record_edition(self._session, missing)
         leave_other(place)
         if weight_bound is not None:
             release_mean_weight(self._session)
@@ -746,13 +746,13 @@ class Holdout(Uncopied):
         session = self._session.with_data(more)
         if hashed is not None:
             check_not_of_others(session.ledger, hashed)
-        if not were_added(self._session, session) and overlaps(self._session, row_hashes(X)):
+        if not were_added(self._session, session) and charge_overlap(self._session, row_hashes(X)):
             raise HoldoutLeakError(
                 "The rows to be added repeat rows of the holdout, more than by chance. Add new draws only."
             )
         larger = object.__new__(type(self))
         vars(larger).update(vars(self))  # what a subclass holds
-        larger._session = with_top_up(session)
+        larger._session = record_top_up(session)
         return larger
 
     @property

@@ -139,7 +139,7 @@ def _record_final(session: Session, question: Question, record: Record, looked: 
     is_released = sealed is not None and sealed.released is not None
 
     def decide(state: State) -> UnsealedRecord:
-        outgrown = state.outgrown(session.fingerprint)
+        outgrown = state.why_outgrown(session.fingerprint)
         if outgrown is not None:
             raise RefusedError(outgrown)
         allowance = state.allowance("certify", final=True)

@@ -82,7 +82,7 @@ def open_round(
     *,
     purpose: str,
     scoring: str | Callable[..., Any] | Metric,
-    key: str,
+    name: str,
     guess_rows: int | None = None,
     alternatives: int = 1,
     settings: Settings = None,
@@ -99,7 +99,7 @@ def open_round(
     size : int
     purpose : {"check", "certify"}
     scoring : str, callable or Metric
-    key : str
+    name : str
         Identity of the round. If it was declared before, None is returned: questions already answered are
         nearly free, and new ones are on their own, as if there were no round.
     guess_rows : int or None, default=None
@@ -124,7 +124,7 @@ def open_round(
     exact = worst_question(session, as_metric(scoring), purpose, guess_rows, settings)
     sealed = in_cells(exact, session.data, session.policy, size if alternatives == 1 else None)
     stamp, changed = session.asker.stamp(), session.data.first_like
-    key = f"{key} {changed}" if changed else key
+    name = f"{name} {changed}" if changed else name
     may_be_first = session.policy.answers == "auto" and purpose == "certify" and size == 1
 
     def decide(state: State) -> RoundRecord:
@@ -133,12 +133,12 @@ def open_round(
         probe: Question = exact if sealed is None or at_once else sealed
         allowance = state.allowance(purpose, size, at_once=probe.at_once).among(alternatives)
         _check_admitted(state, probe, allowance, size, alternatives)
-        return RoundRecord.of(allowance, at_once=at_once, name=key, purpose=purpose, size=size, **stamp)
+        return RoundRecord.of(allowance, at_once=at_once, name=name, purpose=purpose, size=size, **stamp)
 
     if not record:
-        session.ledger.find(Key.round(key), otherwise=decide)
+        session.ledger.find(Key.round(name), otherwise=decide)
         return None
-    return key if session.charge(Key.round(key), decide).fresh else None
+    return name if session.charge(Key.round(name), decide).fresh else None
 
 
 def _check_admitted(
@@ -208,15 +208,15 @@ def check_together(
     if questions[0].n_subsamples is not None:
         raise bad_parameter("scoring", owner, "a metric with an interval of its own", metric.name)
     pairs = list(zip(asked, questions, strict=True))
-    key = f"many {canonical_digest([Framed.of(session, *pair).keys[0] for pair in pairs])}"
+    name = f"many {canonical_digest([Framed.of(session, *pair).keys[0] for pair in pairs])}"
     sizes = [each.guess.size for each in questions if each.guess is not None and each.guess.size is not None]
     rows = max(round(min(sizes)), 1) if sizes else None
     about: dict[str, Any] = {"purpose": "check", "scoring": metric, "settings": settings, "guess_rows": rows}
-    round_name = open_round(session, count, key=key, **about)
+    round_name = open_round(session, count, name=name, **about)
     answers = [
         put_question(session, replace(each, round_name=round_name), question) for each, question in pairs
     ]
-    close_round(session.ledger, session.asker, key)
+    close_round(session.ledger, session.asker, name)
     if session.policy.seals:  # once the round is closed its intervals are narrower
         answers = [session.recorded_answer(answer.index) or answer for answer in answers]
     return list(zip(answers, questions, strict=True))

@@ -83,8 +83,8 @@ class Session:
     ) -> Session:
         """Open or begin the ledger of some rows; see `Holdout` for the parameters.
 
-        Rows with ids are compared with those of the ledger by `changes.as_edition`, and a ledger without a
-        path is found by `finding.place_of_rows`.
+        Rows with ids are compared with those of the ledger by `changes.record_edition`, and a ledger without
+        a path is found by `finding.place_of_rows`.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class Session:
 
     def check_not_outgrown(self, state: State) -> None:
         """Raise BudgetExhaustedError if rows were added to the holdout since."""
-        outgrown = state.outgrown(self.fingerprint)
+        outgrown = state.why_outgrown(self.fingerprint)
         if outgrown is not None:
             raise BudgetExhaustedError(f"The holdout refused: {outgrown}.")
 
@@ -223,7 +223,7 @@ def as_closed(
         closed = {} if found is None else {name: RoundCloseRecord.from_dict(found.body).nats}
     if name not in closed:
         return read
-    outcome, count = read.outcome, LossCount.described(read.mechanism)
+    outcome, count = read.outcome, LossCount.from_description(read.mechanism)
     ends = count.cells.counts(read.event.symbols[0].value)  # type: ignore[attr-defined]
     ln_beta = Genesis(ledger.genesis).policy.ln_transcript
     interval = intersection(outcome.interval, [count.transcript_interval(*ends, ln_beta, closed[name])])

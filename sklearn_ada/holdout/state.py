@@ -317,7 +317,7 @@ class State:
         value, low, high = self._last_value
         return float(min(max((value - low) / (high - low), 0.0), 1.0))
 
-    def outgrown(self, fingerprint: str) -> str | None:
+    def why_outgrown(self, fingerprint: str) -> str | None:
         """Return why a holdout of other rows than these answers nothing new, or None."""
         if self.closed:
             return (

@@ -125,7 +125,7 @@ class Sealed:
         if record is None or not isinstance(read, SealedRecord) or read.sealed is None:
             raise ValueError(f"Record {number} of the ledger holds nothing that is sealed.")
         self.ledger, self.number, self.read, self.key = ledger, number, read, str(record.key)
-        self.sealed_count = LossCount.described(read.mechanism)
+        self.sealed_count = LossCount.from_description(read.mechanism)
         self.cell = self.sealed_count.cells.counts(symbols_of(read.event)[0].value)
 
     @property

@@ -22,7 +22,7 @@ from sklearn_ada.accounting.events import SCHEMA_VERSION
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 
 
-class Fold(Protocol):
+class Foldable(Protocol):
     """A state that advances record by record."""
 
     def advance(self, body: dict[str, Any]) -> None:
@@ -30,7 +30,7 @@ class Fold(Protocol):
 
 
 Body = dict[str, Any]
-State = TypeVar("State", bound=Fold)
+State = TypeVar("State", bound=Foldable)
 Start = Callable[[Body], State]
 """Takes the genesis and returns the state before any record."""
 Part = TypeVar("Part")

@@ -172,7 +172,7 @@ class Run:
         return session_of(self.holdout)
 
     @cached_property
-    def key(self) -> str:
+    def round_name(self) -> str:
         """Name the round of questions by a digest of the search and the rows.
 
         So the same search of the same rows, run again, continues its round and finds its answers.
@@ -225,7 +225,7 @@ class Run:
 
     def close(self) -> None:
         """Close the round: from here on its intervals are narrower."""
-        close_round(self.session.ledger, self.session.asker, self.key)
+        close_round(self.session.ledger, self.session.asker, self.round_name)
 
 
 def _ask_about_candidates(run: Run) -> Winner:
@@ -293,7 +293,7 @@ def _scorer_of_round(run: Run) -> HoldoutScorer:
     if candidates is not None:
         scorer.candidates = candidates
         rows = max(round(n_rows(run.X) * run.given.validation), 1)
-        about: dict[str, Any] = {"purpose": "check", "scoring": run.metric, "key": run.key}
+        about: dict[str, Any] = {"purpose": "check", "scoring": run.metric, "name": run.round_name}
         about["settings"] = FILL if scorer.settings == FILL else None
         scorer.round_name = open_round(run.session, candidates, guess_rows=rows, **about)
     return scorer
@@ -317,13 +317,13 @@ def _ask_about_winners(run: Run) -> Winner:
     assert count is not None  # `Parameters.check` has refused other searches
     selecting = given.how.draws_winner or (given.reveal == "winner" and count > 1)
     _open_round_of(run, count, selecting, record=False)  # raises before the long search
-    ranking, by_folds = _searched(run)
+    ranking, by_folds = _run_search(run)
     results = ranking.results
-    chosen, why = _chosen(run, ranking, count)
+    chosen, why = _choose_candidates(run, ranking, count)
     tell(f"refitting {counted(len(chosen), 'model')} on all rows but the holdout's", given.verbose)
     models = run.refit([results["params"][i] for i in chosen])
     if not hidden and not why:
-        able = _that_can_be_asked(models, run.metric)
+        able = _askable(models, run.metric)
         why = "" if able else _NO_PREDICT
         if able:
             chosen, models = [chosen[i] for i in able], [models[i] for i in able]
@@ -350,14 +350,14 @@ def _open_round_of(run: Run, count: int, selecting: bool, record: bool = True) -
     If ``selecting``, the holdout will choose one of them, and the round is of that one.
     """
     size, among = (1, count) if selecting else (count, 1)
-    about: dict[str, Any] = {"purpose": "certify", "scoring": run.metric, "key": run.key}
+    about: dict[str, Any] = {"purpose": "certify", "scoring": run.metric, "name": run.round_name}
     return open_round(run.session, size, alternatives=among, record=record, **about)
 
 
-def _searched(run: Run) -> tuple[Ranking, bool]:
+def _run_search(run: Run) -> tuple[Ranking, bool]:
     """Run the search and return its ranking, and whether its scores are guesses of the metric."""
     given, metric, hidden = run.given, run.metric, run.hides_scores
-    search = _prepared(run)
+    search = _prepare_search(run)
     name, own_scoring = engines.score_name(search, metric)
     tell("searching; the holdout is asked when the search is done", given.verbose)
     run.fit_search(search, run.params.of_asking() if hidden else run.params.of_search)
@@ -366,7 +366,7 @@ def _searched(run: Run) -> tuple[Ranking, bool]:
     return ranking, by_metric and not hidden
 
 
-def _that_can_be_asked(models: list[Any], metric: Metric) -> list[int]:
+def _askable(models: list[Any], metric: Metric) -> list[int]:
     """Return the numbers of the models with a method that the metric takes; warn if others lack it."""
     methods = metric.methods or ("predict",)
 
@@ -401,7 +401,7 @@ def _certify_each(
     return tuned, answers
 
 
-def _prepared(run: Run) -> Any:
+def _prepare_search(run: Run) -> Any:
     """Return a copy of the search that scores by the metric: by its own cv or, hidden, on validation rows."""
     given, plain = run.given, engines.plain_scoring(run.metric)
     search = engines.unfitted(given.search, run.cv)
@@ -413,7 +413,7 @@ def _prepared(run: Run) -> Any:
     return search
 
 
-def _chosen(run: Run, ranking: Ranking, count: int) -> tuple[list[int], str]:
+def _choose_candidates(run: Run, ranking: Ranking, count: int) -> tuple[list[int], str]:
     """Return the best few candidates to ask about; or the one that the search keeps, and why none is.
 
     Raises where no winner can be kept without a score.

@@ -80,7 +80,7 @@ class RowsQuestion(RefinedQuestion):
             return CodedRelease(seen), {}
         index = self.coded.cells.index(seen.value)
         ln_delta = allowance.ln_delta + _LN_REST
-        ends = self.construction.ends(seen.y, seen.outputs, seen.classes, ln_delta, draw.question())
+        ends = self.construction.ends(seen.y, seen.outputs, seen.classes, ln_delta, draw.own_generator())
         low, high = self._lattice(*ends)
         low_foreseen, high_foreseen = self._foreseen(index, ln_delta)
         off = [Symbol("count", each, _SCALE) for each in (low - low_foreseen, high - high_foreseen)]

@@ -253,7 +253,7 @@ class GaussianQuestion(NoisyQuestion):
         """Add the noise of this question and return the cell of the sum."""
         if isinstance(seen, tuple):
             return events.CodedRelease(seen), {}
-        noisy = with_normal(seen, self.deviation, draw.question())
+        noisy = with_normal(seen, self.deviation, draw.own_generator())
         symbol = Symbol(self.stream, self.cells.index(noisy), self.scale)
         return events.GaussianEvent(self.multiplier, (symbol,)), {}
 
@@ -324,7 +324,7 @@ class NoisyCheck(NoisyQuestion):
         of_noise = {"noise_scale": self.scale_of_noise, "max_hits": self.settings.max_hits}
         return {**self.coded.describe(), "name": f"thresholdout {self.settings.noise}", **of_noise}
 
-    def exhausted(self, memory: dict[str, Any]) -> str | None:
+    def why_exhausted(self, memory: dict[str, Any]) -> str | None:
         """Return why nothing more is answered, or None."""
         if memory.get("hits", 0) >= self.settings.hits:
             return f"all {self.settings.hits} hits of this Thresholdout are used"
@@ -335,10 +335,11 @@ class NoisyCheck(NoisyQuestion):
         memory = {"opened": False, "hits": 0, **draw.memory}
         if isinstance(seen, tuple):
             return events.CodedRelease(seen), memory
-        rng, scale, threshold = draw.question(), self.scale_of_noise, self.half_cell
+        rng, scale, threshold = draw.own_generator(), self.scale_of_noise, self.half_cell
         is_laplace, guess = self.settings.noise == "laplace", self.coded.cells.guess
         if is_laplace:
-            threshold = laplace_threshold(threshold, scale, draw.run(self.memory_name, memory["hits"]))
+            shared = draw.shared_generator(self.memory_name, memory["hits"])
+            threshold = laplace_threshold(threshold, scale, shared)
         correction = laplace_correction if is_laplace else gaussian_correction
         corrected = correction(guess, seen, threshold, scale, rng)
         hit = corrected is not None

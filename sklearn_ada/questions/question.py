@@ -1,9 +1,9 @@
 """State what a question is, and what goes into it and comes out: a guess, draws and an outcome.
 
 All but the answer is fixed before the holdout is looked at. What happens to a question, in the order of the
-methods of `Question`: `describe` says what is fixed; `exhausted` and `foreseen_half_width` decide whether it
-is admitted, without the holdout; `evaluate` looks at the holdout; `release` turns what was seen into symbols,
-with noise if need be; `outcome` turns these into an interval.
+methods of `Question`: `describe` says what is fixed; `why_exhausted` and `foreseen_half_width` decide whether
+it is admitted, without the holdout; `evaluate` looks at the holdout; `release` turns what was seen into
+symbols, with noise if need be; `outcome` turns these into an interval.
 
 A *guess* is an estimate of the metric from rows that are not the holdout's. A *draw* is noise as a function
 of the ledger's secret and the question: asked again, it is the same. An *outcome* is value, interval and
@@ -115,7 +115,7 @@ class Question(ABC):
     def describe(self) -> dict[str, Any]:
         """Return everything that is fixed, ready for JSON."""
 
-    def exhausted(self, memory: dict[str, Any]) -> str | None:
+    def why_exhausted(self, memory: dict[str, Any]) -> str | None:
         """Return why the mechanism answers no more, judged from what it remembers, or None."""
         return None
 
@@ -385,11 +385,11 @@ class Draw:
     key: str
     memory: dict[str, Any] = field(default_factory=dict)
 
-    def question(self) -> np.random.Generator:
+    def own_generator(self) -> np.random.Generator:
         """Return a generator for this question alone."""
         return self._generator(f"question {self.key}")
 
-    def run(self, name: str, number: int) -> np.random.Generator:
+    def shared_generator(self, name: str, number: int) -> np.random.Generator:
         """Return a generator for successive questions that have noise in common, as in Thresholdout."""
         return self._generator(f"run {name} {number}")
 
@@ -507,7 +507,7 @@ class LossCount:
         return cls(n, cells.base, cells.width, n * guess, _guess_error(n, guess, rows), half, identical_rows)
 
     @classmethod
-    def described(cls, mechanism: dict[str, Any]) -> Self:
+    def from_description(cls, mechanism: dict[str, Any]) -> Self:
         """Return the count that `describe` wrote into a record."""
         return cls(**{name: mechanism[name] for name in cls.__dataclass_fields__})
 

@@ -164,7 +164,7 @@ def as_recorded(
     if not isinstance(question, CodedQuestion):
         return question
     if mechanism["name"] == "sealed":
-        return SealedQuestion(replace(question, guess=guess), LossCount.described(mechanism))
+        return SealedQuestion(replace(question, guess=guess), LossCount.from_description(mechanism))
     return by_value_alone(CodedQuestion.plan("certify", question.metric, guess, data, policy), mechanism)
 
 

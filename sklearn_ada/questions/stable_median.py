@@ -483,7 +483,7 @@ class StableQuestion(Question):
         """Draw the median (and, for a certify, the outer quantiles) and return what was released."""
         if isinstance(seen, tuple):
             return events.CodedRelease(seen), {}
-        rng = draw.question()
+        rng = draw.own_generator()
         median = self.drawing.quantile(seen, 0.5, rng)
         symbols = [Symbol(self.stream, median - self.centre, self.scale)]
         level = self._outer_level(allowance)

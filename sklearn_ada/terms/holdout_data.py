@@ -28,12 +28,12 @@ from sklearn_ada.data.labels import (
     n_rows,
     take_rows,
 )
+from sklearn_ada.data.transport import Parcel, as_ray_sends, in_this_process, unpacked_once
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.rows import content_digest, labels_digest, row_hashes
 from sklearn_ada.metrics.base import Measure
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.terms.row_tables import Table, fingerprint_of, keyed_table
-from sklearn_ada.terms.transport import Parcel, as_ray_sends, in_this_process, unpacked_once
 
 _DERIVED = {"class_counts", "feature_hashes", "_digest", "_partition", "_parcel", "_table", "_y"}
 

@@ -95,12 +95,12 @@ def observed(metric: Metric, seen: Any, outputs: Any, values: Any) -> Observatio
     if isinstance(outputs, Column) and outputs.dtype.kind == "f":  # compared as floats of few rows are
         outputs = np.asarray(outputs)
     if isinstance(outputs, Column):
-        return Observation(seen, OutputSummary.of_column(outputs, values, unit_of(metric)))
+        return Observation(seen, OutputSummary.of_column(outputs, values, value_scale_of(metric)))
     named = {} if outputs is None else {"outputs": outputs}
-    return Observation(seen, OutputSummary.of(named, values, unit_of(metric)))
+    return Observation(seen, OutputSummary.of(named, values, value_scale_of(metric)))
 
 
-def unit_of(metric: Metric) -> float:
+def value_scale_of(metric: Metric) -> float:
     """Return what a metric's values are divided by: the width of a range narrower than 1, else 1."""
     low, high = metric.range or (0.0, 1.0)
     return min(high - low, 1.0)

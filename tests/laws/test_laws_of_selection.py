@@ -24,7 +24,7 @@ def chosen_is_missed(seed, folder, epsilon, alternatives):
     with patch("sklearn_ada.holdout.holdout.Policy", partial(Policy, check_share=1e-9)):  # all for certifies
         holdout = Holdout(X, y, confidence_level=1 - BETA, random_state=seed, ledger=folder / f"{seed}.db")
     asked = {"scoring": "accuracy", "purpose": "certify"}
-    name = holdouts.open_round(holdout, 1, key="search", alternatives=alternatives, **asked)
+    name = holdouts.open_round(holdout, 1, name="search", alternatives=alternatives, **asked)
     models = [Column(column) for column in range(MODELS)]  # the accuracy of each is one half
     winner = models[holdout.select(models, scoring="accuracy", epsilon=epsilon)]
     return is_missed(holdouts.ask(holdout, winner, guess=0.5, round_name=name, **asked).interval, 0.5)

@@ -41,7 +41,7 @@ def conversation(path):
     model, asked = Constant(0).fit(X, y), {"scoring": "accuracy", "purpose": "check"}
     median = MedianSettings(n_subsamples=100, method="exact")
     holdout.check_overlap(X + 0.5)
-    name = holdouts.open_round(holdout, 2, purpose="check", scoring="accuracy", key="a search")
+    name = holdouts.open_round(holdout, 2, purpose="check", scoring="accuracy", name="a search")
     holdouts.ask(holdout, model, guess=0.75, round_name=name, **asked)
     holdouts.ask(holdout, model, guess=0.7, round_name=name, **asked)
     holdouts.ask(holdout, Broken(0).fit(X, y), guess=0.7, **asked)

@@ -17,8 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, LadderScorer, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada.data.transport import in_this_process
 from sklearn_ada.holdout.holdout import session_of
-from sklearn_ada.terms.transport import in_this_process
 from tests.support.concurrency.searching import (
     SCORERS,
     X,

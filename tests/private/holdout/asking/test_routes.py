@@ -142,7 +142,7 @@ def test_as_many_are_answered_as_were_expected_and_as_remaining_says_then_all_ar
 def test_a_round_beyond_the_budget_is_refused_before_the_first_question(make):
     holdout = make("differential_privacy")
     with pytest.raises(BudgetExhaustedError, match="within the privacy budget the holdout can answer 20"):
-        holdouts.open_round(holdout, 100, purpose="check", scoring="accuracy", key="grid")
+        holdouts.open_round(holdout, 100, purpose="check", scoring="accuracy", name="grid")
 
 
 def test_route_both_goes_on_by_description_length_when_the_privacy_budget_is_spent(make):

@@ -53,7 +53,7 @@ def sealed(path):
     holdout = Holdout(X[HELD], Y[HELD], ledger=path, answers="coarse")
     for tree in TREES:
         holdout.certify(tree, scoring="accuracy", guess_from=EXAMPLES)
-    name = holdouts.open_round(holdout, 2, purpose="certify", scoring=Metric("accuracy"), key="two")
+    name = holdouts.open_round(holdout, 2, purpose="certify", scoring=Metric("accuracy"), name="two")
     for depth in (5, 6):
         model = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X[FITTED], Y[FITTED])
         holdouts.ask(holdout, model, scoring="accuracy", purpose="certify", guess=0.85, round_name=name)

@@ -16,8 +16,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from sklearn_ada import Holdout, StableHoldoutScorer, ThresholdoutScorer
+from sklearn_ada.data.transport import Parcel, in_this_process
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.transport import Parcel, in_this_process
 from tests.support.processes import SESSION, interpreter
 
 N = 10_000

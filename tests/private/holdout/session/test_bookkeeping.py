@@ -83,8 +83,8 @@ def test_each_level_uses_the_nats_from_before_its_own_answer(conversation, answe
 def test_questions_of_one_round_share_its_weight_and_its_nats(rows, tmp_path):
     holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db")
     planned = {"purpose": "check", "scoring": "accuracy"}
-    assert holdouts.open_round(holdout, 4, **planned, key="four") == "four"
-    assert holdouts.open_round(holdout, 4, **planned, key="four") is None  # and no second share
+    assert holdouts.open_round(holdout, 4, **planned, name="four") == "four"
+    assert holdouts.open_round(holdout, 4, **planned, name="four") is None  # and no second share
     assert holdout.report().asked["check"] == 4
     for number in range(5):
         model = LogisticRegression(C=2.0**-number).fit(rows[0], rows[1])

@@ -331,7 +331,7 @@ def test_what_is_paid_widens_what_comes_later(holdout, model):
 
 
 def test_in_a_round_the_new_question_keeps_its_place(holdout, model):
-    name = holdouts.open_round(holdout, 3, purpose="check", scoring="accuracy", key="one")
+    name = holdouts.open_round(holdout, 3, purpose="check", scoring="accuracy", name="one")
     how = {"scoring": "accuracy", "purpose": "check", "guess": 0.7, "round_name": name}
     for weights in (FIRST, FIRST, SECOND):
         model.train(weights)

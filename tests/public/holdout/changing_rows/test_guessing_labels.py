@@ -217,7 +217,7 @@ def test_rows_of_a_fold_outside_of_cross_validation_have_no_second_budget():
 
 @pytest.mark.parametrize("missing", ["raise", "ignore"])
 def test_a_process_that_ended_before_it_recorded_its_rows_leaves_no_second_budget(missing):
-    ended = mock.patch("sklearn_ada.holdout.holdout.as_edition", side_effect=SystemExit)
+    ended = mock.patch("sklearn_ada.holdout.holdout.record_edition", side_effect=SystemExit)
     with ended, pytest.raises(SystemExit):
         opened(None, SECOND)
     whole = opened(None, FIRST)

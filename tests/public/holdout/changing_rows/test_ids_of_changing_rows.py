@@ -274,7 +274,7 @@ def test_a_crash_between_two_changes_goes_on_where_it_was(begin):
 
 def test_a_crash_before_the_rows_were_recorded_is_mended_by_the_same_rows_only(tmp_path):
     path = tmp_path / "ledger.db"
-    ended = mock.patch("sklearn_ada.holdout.holdout.as_edition", side_effect=SystemExit)
+    ended = mock.patch("sklearn_ada.holdout.holdout.record_edition", side_effect=SystemExit)
     with ended, pytest.raises(SystemExit):
         opened(path)
     with pytest.raises(LedgerMismatchError, match="before its rows were recorded"):

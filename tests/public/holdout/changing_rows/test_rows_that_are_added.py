@@ -96,7 +96,7 @@ def test_the_smaller_holdout_repeats_itself_and_refuses_anything_new(
         refused = holdout.certify(other, **HELD)
         assert refused.verdict == "refused"
         assert "top_up" in refused.reason
-        late = partial(holdouts.open_round, holdout, 2, purpose="check", key="late")
+        late = partial(holdouts.open_round, holdout, 2, purpose="check", name="late")
         for call in (late, partial(holdout.select, [model, other])):
             with uncharged(holdout), pytest.raises(BudgetExhaustedError, match="top_up"):
                 call(scoring="accuracy")
@@ -147,12 +147,12 @@ def test_the_fingerprint_is_that_of_the_content_and_the_ledger_records_who_added
 
 def test_a_round_that_was_open_is_closed_and_can_be_declared_again(small, added, model):
     planned = {"purpose": "check", "scoring": "accuracy"}
-    name = holdouts.open_round(small, 4, **planned, key="search")
+    name = holdouts.open_round(small, 4, **planned, name="search")
     large = added()
     answer = holdouts.ask(large, model, **planned, guess=0.8, round_name=name)
     alone = math.log(0.05 * 0.1 * round_weight("check", 4, 1)) - BOTH
     assert answer.certificate.ln_delta == pytest.approx(alone)
-    again = [holdouts.open_round(large, 4, **planned, key="search") for _ in range(2)]
+    again = [holdouts.open_round(large, 4, **planned, name="search") for _ in range(2)]
     assert (name, again[0] is None, again[1]) == ("search", False, None)
 
 

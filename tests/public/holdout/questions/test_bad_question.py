@@ -199,7 +199,7 @@ def test_a_model_without_scores_cannot_be_asked_for_its_auc(holdout, uncharged):
 @pytest.mark.parametrize("size", [0, -1, 2.0, None])
 def test_a_round_of_no_size_is_refused(holdout, size, uncharged, sentence):
     with uncharged(holdout), pytest.raises(ValueError, match=sentence("size")):
-        holdouts.open_round(holdout, size, purpose="check", scoring="accuracy", key="round")
+        holdouts.open_round(holdout, size, purpose="check", scoring="accuracy", name="round")
 
 
 BAD_METRICS = [

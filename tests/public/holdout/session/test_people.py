@@ -31,7 +31,7 @@ def other(rows):
 def test_every_kind_of_record_says_who_asked_from_where_and_when(at, rows, model, other):
     holdout = at("ada", "notebook 3", tolerance=0.3)
     holdout.check_overlap(rows[0])
-    name = holdouts.open_round(holdout, 1, purpose="check", scoring="accuracy", key="one")
+    name = holdouts.open_round(holdout, 1, purpose="check", scoring="accuracy", name="one")
     holdouts.ask(holdout, model, purpose="check", round_name=name, **ASKED)
     holdout.select([model, other], scoring="accuracy")
     holdout.certify(model, **ASKED)

@@ -193,7 +193,7 @@ def test_a_round_that_was_opened_for_a_ratio_answers_whatever_the_guess(name, gu
         holdout = Holdout(X, y, ledger=tmp_path / f"{tolerance}.db", tolerance=tolerance)
         if not holdout.remaining(name, purpose="certify"):
             continue
-        opened = holdouts.open_round(holdout, 1, purpose="certify", scoring=name, key="the only one")
+        opened = holdouts.open_round(holdout, 1, purpose="certify", scoring=name, name="the only one")
         answer = holdouts.ask(holdout, model, scoring=name, purpose="certify", guess=guess, round_name=opened)
         assert answer.answered
         break

@@ -29,7 +29,7 @@ def candidates_of(n, size, seed=0):
 def opened(path, size, n):
     """Return a holdout of n rows with a round of so many candidates."""
     holdout = holdout_of(n, path)
-    holdouts.open_round(holdout, size, purpose="check", scoring="accuracy", key="search")
+    holdouts.open_round(holdout, size, purpose="check", scoring="accuracy", name="search")
     return holdout
 
 

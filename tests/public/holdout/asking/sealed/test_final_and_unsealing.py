@@ -173,11 +173,11 @@ def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(h
     planned = {"purpose": "certify", "scoring": "accuracy"}
     message = r"1 certify planned, but nothing is left.*cells of counts"
     with pytest.raises(BudgetExhaustedError, match=message):
-        holdouts.open_round(holdout, 1, **(planned | {"scoring": "neg_brier_score"}), key="exact")
-    name = holdouts.open_round(holdout, 1, **planned, key="cells")
+        holdouts.open_round(holdout, 1, **(planned | {"scoring": "neg_brier_score"}), name="exact")
+    name = holdouts.open_round(holdout, 1, **planned, name="cells")
     answer = holdouts.ask(holdout, RightOn(430), **planned, guess=Guess(0.8512, 1500), round_name=name)
     assert (answer.answered, answer.certificate.vacuous) == (True, False)
-    holdouts.open_round(holdout, 2, **planned, key="open")
+    holdouts.open_round(holdout, 2, **planned, name="open")
     again = holdouts.restored(state, holdout.ledger.genesis)  # from a checkpoint
     assert again.allowance("certify", round_name="open").ln_delta == -math.inf
 
