@@ -26,7 +26,7 @@ def _question(value=-0.2):
 
 def _read(question, mean, deviation, ln_delta, monkeypatch):
     measured = Measured(mean, question.size, deviation), np.empty(0)
-    monkeypatch.setattr(CodedQuestion, "measure", lambda *_: measured, raising=True)
+    monkeypatch.setattr(CodedQuestion, "look_at", lambda *_: measured, raising=True)
     event, remembered = question.release(question.evaluate(None, None).seen, Allowance(ln_delta, 0.0), None)
     return question.described_outcome(event, Allowance(ln_delta, 0.0), remembered), event
 

@@ -346,7 +346,7 @@ PROGRAM = """
     holdout = Holdout(X, y, ledger=sys.argv[1])
     stopping = threading.Event()
     def nag():
-        while not stopping.wait(0.003):
+        while not stopping.wait(0.01):
             os.kill(os.getpid(), signal.SIGINT)
     nagging = threading.Thread(target=nag)
     interrupted = 0
