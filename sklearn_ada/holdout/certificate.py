@@ -58,7 +58,7 @@ from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
-from sklearn_ada.questions.question import Guess, LossCount
+from sklearn_ada.questions.question import FIRST_WORDS, Guess, LossCount
 from sklearn_ada.terms.policy import Allowance, Genesis, as_given
 
 FORMAT = "sklearn_ada certificate 1"
@@ -438,16 +438,12 @@ def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) ->
     return intersection(now, [own, before.outcome.interval])
 
 
-_MECHANISMS = ("check", "certify", "median ", "gaussian ", "thresholdout ", "ladder")
-"""How the names of mechanisms in records begin."""
-
-
 def _interval_of_exact(prefix: Prefix, state: State, read: ValueRecord, ln_delta: float) -> Ends:
     """Return the interval of an answer without noise, from the number of rows."""
     mechanism, name = read.mechanism, read.mechanism["name"]
-    if not name.startswith(_MECHANISMS):
-        raise _NotRecomputedError(f"this release does not have their mechanism ({name})")
     if name not in ("check", "certify"):
+        if name.partition(" ")[0] not in FIRST_WORDS:
+            raise _NotRecomputedError(f"this release does not have their mechanism ({name})")
         raise _NotRecomputedError(f"no ledger holds draws or earlier answers of its mechanism ({name})")
     if "interval" in mechanism:  # its ends were released beside the value; foreseeing them takes labels
         raise _NotRecomputedError(

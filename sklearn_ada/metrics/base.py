@@ -403,6 +403,8 @@ SCORERS: dict[str, Measure] = {}
 def register(*names: str, of: Callable[..., Measure] | None = None, **options: Any) -> Callable[[Made], Made]:
     """Return a decorator that registers a metric under the names of scorers of scikit-learn.
 
+    A mean of scores may have a name of its own.
+
     Parameters
     ----------
     *names : str

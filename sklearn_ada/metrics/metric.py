@@ -147,7 +147,8 @@ class Metric:
                 raise bad_parameter("range", "Metric", f"left out, as {scoring} has {measure.bounds}", range)
             self.name = scoring
             self.string: str | None = scoring
-            self._scorer: Callable[..., Any] | None = get_scorer(scoring)
+            is_theirs = scoring in get_scorer_names()  # else its own scores say its value
+            self._scorer: Callable[..., Any] | None = get_scorer(scoring) if is_theirs else None
         else:
             self.name, self.string = _name_of_function(scoring, kind, pos_label), None
             response = Response("any", (response_method,), target=None)
@@ -514,8 +515,8 @@ class Metric:
             What the scorer takes besides, such as ``sample_weight``.
         """
         if self._scorer is None:
-            y = np.asarray(y)
-            return self._mean_score(y, self.outputs(estimator, X, y), params.get("sample_weight"))
+            y, classes = np.asarray(y), self._classes(estimator)
+            return self._mean_score(y, self.outputs(estimator, X, y), classes, params.get("sample_weight"))
         value = self._scorer(estimator, X, y, **params)
         if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.size == 1):
             expected, fix = "a scorer that returns one number", "Ask for one metric at a time."
@@ -619,7 +620,7 @@ class Metric:
                     raise UndefinedMetricError(message) from error
 
             def score_block(block: NDArray[np.integer]) -> float:
-                return self._mean_score(y[block], outputs[block], **weighing(sample_weight, block))
+                return self._mean_score(y[block], outputs[block], labels, **weighing(sample_weight, block))
 
             return blocks.loop_scores(score_block, order)
 
@@ -646,10 +647,12 @@ class Metric:
         """Return the estimator's ``classes_`` if the metric needs them, else None."""
         return classes_of(estimator, self.name) if self.response.needs_classes else None
 
-    def _mean_score(self, y: Array, outputs: Array, sample_weight: Any = None) -> float:
-        """Return the mean of a user's scores per row."""
+    def _mean_score(
+        self, y: Array, outputs: Array, classes: Array | None, sample_weight: Any = None
+    ) -> float:
+        """Return the mean of scores per row that no scorer of scikit-learn computes."""
         assert isinstance(self.measure, Mean)
-        one_by_one = np.asarray(self.measure.scores(y, outputs, None))
+        one_by_one = np.asarray(self.measure.scores(y, outputs, classes))
         if one_by_one.shape != y.shape or y.ndim != 1:
             raise UndefinedMetricError("a score per row is missing")
         values = one_by_one if self.range is None else np.clip(one_by_one, *self.range)
@@ -789,7 +792,8 @@ _NEGATIVE = {"0", "-1", "false", "n", "neg", "negative", "no", "none", "normal",
 
 def _measure_of_string(scoring: str, kind: str | None) -> Measure:
     """Return the measure of a scorer string; ValueError for an unknown or a refused one."""
-    if scoring not in get_scorer_names():
+    is_own = isinstance(SCORERS.get(scoring), Mean)  # which needs no scorer of scikit-learn
+    if not is_own and scoring not in get_scorer_names():
         near = difflib.get_close_matches(scoring, get_scorer_names(), 3, 0.4)
         fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
         expected = "a scikit-learn scorer string, a scorer or a Metric"

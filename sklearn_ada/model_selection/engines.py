@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
+from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import (
     GridSearchCV,
     ParameterGrid,
@@ -379,8 +380,8 @@ def take_for(X: Any, rows: NDArray[Any], fitted_on: NDArray[Any], of_pairs: bool
 
 def plain_scoring(metric: Metric) -> Any:
     """Return the plain metric as a search's scoring; with metadata routing one that requests nothing."""
-    is_routing = get_config()["enable_metadata_routing"]
-    return metric.scoring if isinstance(metric.scoring, str) and not is_routing else metric.score
+    is_named = isinstance(metric.scoring, str) and metric.scoring in get_scorer_names()
+    return metric.scoring if is_named and not get_config()["enable_metadata_routing"] else metric.score
 
 
 def scores_otherwise(search: Any, scoring: Any) -> bool:

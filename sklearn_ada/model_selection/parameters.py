@@ -20,7 +20,7 @@ from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.model_selection import engines
 from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mechanism, StableHoldoutScorer
 from sklearn_ada.model_selection.training_rows import ValidationSplit, check_time_order, is_share
-from sklearn_ada.questions.question import Question
+from sklearn_ada.questions.question import Question, question_class
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.policy import PROMISE, check_answers, check_name
 
@@ -85,12 +85,13 @@ class Parameters(SimpleNamespace):
     @cached_property
     def how(self) -> Mechanism:
         """What the mechanism can do."""
-        return MECHANISMS[self.mechanism] if self.scorer is None else Mechanism(type(self.scorer))
+        own = self.scorer
+        return MECHANISMS[self.mechanism] if own is None else Mechanism(type(own), own.settings)
 
     @cached_property
     def question(self) -> type[Question]:
         """The class of the questions that are put about candidates."""
-        return self.how.scorer.question
+        return question_class(self.how.settings) or self.how.scorer.question
 
     @cached_property
     def given_holdout(self) -> Holdout | None:
@@ -284,7 +285,8 @@ class Parameters(SimpleNamespace):
         if self.scorer is not None:
             return self.scorer.fresh(self.validation)
         if median is None:
-            return self.how.scorer(metric, holdout, validation=self.validation)
+            given = {} if self.how.settings is None else {"settings": self.how.settings}
+            return self.how.scorer(metric, holdout, validation=self.validation, **given)
         return StableHoldoutScorer(
             metric, holdout, method=median.method, stratify=median.stratify, validation=self.validation
         )

@@ -9,7 +9,8 @@ rows) returns the plain metric and costs nothing. Some parts of scikit-learn han
 of the holdout's rows: columns left out, labels coded anew, predictions in place of rows, a model that is
 still being fitted. These are refused before anything is charged.
 
-A mechanism of its own is a class of scorers, and a line of `MECHANISMS` if a search can name it.
+A mechanism needs no class of scorers: `SettingsScorer` asks as its settings say, and a line of `MECHANISMS`
+is enough for a search to name it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from sklearn_ada.model_selection.training_rows import ValidationSplit
 from sklearn_ada.questions.coded import FILL, CodedQuestion
 from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
 from sklearn_ada.questions.noisy import NoiseSettings
-from sklearn_ada.questions.question import Guess, Question, guess_from_rows, median_guess_from_rows
+from sklearn_ada.questions.question import QUESTIONS, Guess, Question, guess_from_rows, median_guess_from_rows
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.models import Subject
 
@@ -495,6 +496,27 @@ class LadderScorer(HoldoutScorer):
         _ = self.metric.certified_measure  # raises if only a stable median can certify the metric
 
 
+class SettingsScorer(HoldoutScorer):
+    """Score by the mechanism that settings ask for.
+
+    Parameters
+    ----------
+    scoring, holdout
+        As of `LadderScorer`.
+    settings : object
+        Of a class that a class of questions has as its ``settings_type``.
+    **options : dict
+        ``validation`` and ``on_exhausted``, as of `LadderScorer`.
+    """
+
+    def __init__(self, scoring: Scoring, holdout: Holdout, *, settings: Any, **options: Any) -> None:
+        super().__init__(scoring, holdout, **options)
+        if type(settings) not in QUESTIONS:
+            raise bad_parameter("settings", "SettingsScorer", "settings of a mechanism", settings)
+        self.settings = settings
+        _ = self.metric.certified_measure  # raises if only a stable median can certify the metric
+
+
 @dataclass(frozen=True)
 class Mechanism:
     """A mechanism that `ReusableHoldoutCV` can ask by.
@@ -503,6 +525,8 @@ class Mechanism:
     ----------
     scorer : type
         Of the scorer that asks about candidates.
+    settings : object or None, default=None
+        What a `SettingsScorer` asks by.
     is_chosen : bool, default=True
         Whether it answers only where it was asked for: not where the metric decides.
     draws_winner : bool, default=False
@@ -510,6 +534,7 @@ class Mechanism:
     """
 
     scorer: type[HoldoutScorer]
+    settings: Any = None
     is_chosen: bool = True
     draws_winner: bool = False
 

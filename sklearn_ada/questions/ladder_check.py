@@ -56,7 +56,7 @@ class LadderQuestion(RefinedQuestion):
     """
 
     step: float
-    settings_type = LadderSettings
+    settings_type, first_word = LadderSettings, "ladder"
     improvements_only = True
 
     @classmethod
@@ -79,7 +79,7 @@ class LadderQuestion(RefinedQuestion):
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
-        return {**self.coded.describe(), "name": "ladder", "step": self.step}
+        return {**self.coded.describe(), "name": self.first_word, "step": self.step}
 
     def release(self, seen: float | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return by how many steps the best loss fell, and the new best."""

@@ -219,6 +219,7 @@ class GaussianQuestion(NoisyQuestion):
     deviation: float
     cells: Cells
     symbol_scale: float
+    first_word = "gaussian"
 
     @classmethod
     def plan(cls, coded: CodedQuestion, data: HoldoutData, policy: Policy) -> GaussianQuestion:
@@ -247,7 +248,7 @@ class GaussianQuestion(NoisyQuestion):
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         where = {"centre": self.cells.guess, "half_cell": self.cells.half_cell, "scale": self.scale}
-        return {"name": f"gaussian {self.purpose}", **where, "noise": self.deviation}
+        return {"name": f"{self.first_word} {self.purpose}", **where, "noise": self.deviation}
 
     def release(self, seen: float | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Add the noise of this question and return the cell of the sum."""
@@ -289,7 +290,7 @@ class NoisyCheck(NoisyQuestion):
     settings: NoiseSettings
     scale_of_noise: float
     sensitivity: float
-    settings_type = NoiseSettings
+    settings_type, first_word = NoiseSettings, "thresholdout"
 
     @classmethod
     def refine(cls, coded: CodedQuestion, settings: Any, data: HoldoutData, policy: Policy) -> Self:
@@ -322,7 +323,7 @@ class NoisyCheck(NoisyQuestion):
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         of_noise = {"noise_scale": self.scale_of_noise, "max_hits": self.settings.max_hits}
-        return {**self.coded.describe(), "name": f"thresholdout {self.settings.noise}", **of_noise}
+        return {**self.coded.describe(), "name": f"{self.first_word} {self.settings.noise}", **of_noise}
 
     def why_exhausted(self, memory: dict[str, Any]) -> str | None:
         """Return why nothing more is answered, or None."""

@@ -85,6 +85,8 @@ class Question(ABC):
 
     settings_type: ClassVar[type | None] = None
     """The class of ``settings`` that asks for this mechanism."""
+    first_word: ClassVar[str] = ""
+    """How the mechanism's name in records begins; empty where its purpose is its name."""
     purposes: ClassVar[tuple[str, ...]] = ("check", "certify")
     """What settings of its own may be given for."""
     may_be_declared: ClassVar[bool] = False
@@ -100,6 +102,7 @@ class Question(ABC):
         super().__init_subclass__(**keywords)
         if cls.settings_type is not None and "settings_type" in vars(cls):
             QUESTIONS[cls.settings_type] = cls
+        FIRST_WORDS.add(cls.first_word)
 
     @property
     def at_once(self) -> bool:
@@ -193,6 +196,8 @@ class Question(ABC):
 
 QUESTIONS: dict[type, type[Question]] = {}
 """The class of questions for each class of settings."""
+FIRST_WORDS: set[str] = set()
+"""How the names of mechanisms in records begin."""
 
 
 def question_class(settings: object) -> type[Question] | None:

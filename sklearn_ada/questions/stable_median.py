@@ -408,7 +408,7 @@ class StableQuestion(Question):
     drawing: MedianDraw
     target: str
     family: str
-    settings_type = MedianSettings
+    settings_type, first_word = MedianSettings, "median"
     needs_interval = False
 
     @property
@@ -452,7 +452,7 @@ class StableQuestion(Question):
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         return {
-            "name": f"median {self.purpose}", "n_subsamples": self.n_subsamples,
+            "name": f"{self.first_word} {self.purpose}", "n_subsamples": self.n_subsamples,
             "subsample_size": self.units_each, "stratified": self.stratified, "grid": repr(self.grid),
             "centre": self.centre, "scale": self.scale, "epsilon": self.drawing.epsilon,
             "method": self.drawing.method,

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
-from sklearn.metrics import _scorer, get_scorer_names, make_scorer
+from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, Metric
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV
 from sklearn_ada.metrics import Foreseen, Measure
 from sklearn_ada.metrics.base import SCORERS, register
 from sklearn_ada.metrics.means import Mean
@@ -103,11 +104,9 @@ def twice(y, outputs, classes=None):
 
 
 def test_a_metric_joins_by_being_registered(rows, monkeypatch):
-    scorer = make_scorer(lambda y, outputs: np.mean(twice(y, outputs)))
-    monkeypatch.setitem(_scorer._SCORERS, "toy", scorer)  # scikit-learn has no other way
     monkeypatch.setitem(SCORERS, "toy", None)  # so that it is gone afterwards
     register("toy", of=Mean, bounds=(0.0, 2.0))(twice)
-    assert "toy" in of_values()
+    assert "toy" not in get_scorer_names()
     test_an_interval_holds_the_value_grows_with_the_level_and_is_no_wider_than_was_bounded("toy", rows)
     test_what_has_no_interval_says_why("toy")
     test_all_that_is_known_of_a_scorer_can_be_pickled()
@@ -115,3 +114,29 @@ def test_a_metric_joins_by_being_registered(rows, monkeypatch):
     answer = Holdout(X, y, ledger=":memory:").certify(model, scoring="toy", guess_from=guess)
     assert answer.value == pytest.approx(2.0 * model.score(X, y), abs=0.05)
     assert SCORERS["toy"].listed == "betting with guess_from=, else Chernoff-KL (Hoeffding 1963)"
+
+
+def test_a_mean_by_a_name_of_its_own_is_scored_asked_about_and_searched_by(rows, monkeypatch):
+    monkeypatch.setitem(SCORERS, "toy", None)  # so that it is gone afterwards
+    response = SCORERS["neg_log_loss"].response  # takes the model's classes
+    register("toy", of=Mean, response=response, bounds=(0.0, 1.0))(of_truth)
+    model, guess, (X, y) = rows["classes"]
+    expected = np.mean(model.predict_proba(X)[np.arange(len(y)), y])
+    metric, holdout = Metric("toy"), Holdout(X, y, ledger=":memory:")
+    assert metric.score(model, X, y) == pytest.approx(expected)
+    assert metric.score(model, X, y, sample_weight=np.arange(len(y)) < 1) == pytest.approx(
+        model.predict_proba(X[:1])[0, y[0]]
+    )
+    for ask in (holdout.certify, holdout.check):
+        answer = ask(model, scoring="toy", guess_from=guess)
+        assert answer.interval[0] <= expected <= answer.interval[1]
+    for asked in ("candidates", "winner"):
+        search = ReusableHoldoutCV(GridSearchCV(model, {"C": [0.1, 1.0]}), scoring="toy", ask=asked)
+        search.fit(np.vstack([X, guess[0]]), np.append(y, guess[1]))
+        assert 0.0 < search.best_score_ < 1.0
+    with pytest.raises(ValueError, match="a scikit-learn scorer string"):
+        Metric("toys")
+
+
+def of_truth(y, outputs, classes):
+    return outputs[np.arange(len(y)), np.searchsorted(classes, y)]

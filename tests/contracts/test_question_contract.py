@@ -6,10 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Holdout, MedianSettings, NoiseSettings
+from sklearn_ada import Holdout, MedianSettings, NoiseSettings, ReusableHoldoutCV
 from sklearn_ada.accounting import DescriptionLength
 from sklearn_ada.answer import VERDICTS
+from sklearn_ada.cli import main
+from sklearn_ada.model_selection.scorers import MECHANISMS, Mechanism, SettingsScorer
 from sklearn_ada.questions.coded import RefinedQuestion
 from sklearn_ada.questions.question import QUESTIONS
 from tests.support import holdouts
@@ -159,13 +163,15 @@ class ToySettings:
             raise TypeError("half_cell must be a number")
 
 
-def test_a_mechanism_joins_by_being_registered(new, uncharged, monkeypatch):
+@pytest.fixture
+def toy_check(monkeypatch):
+    """Register the questions of `ToySettings` for one test."""
     monkeypatch.setitem(QUESTIONS, ToySettings, None)  # so that it is gone afterwards
 
     @dataclasses.dataclass(frozen=True)
     class ToyCheck(RefinedQuestion):
         coded: object
-        settings_type = ToySettings
+        settings_type, first_word = ToySettings, "toy"
 
         @classmethod
         def refine(cls, coded, settings, data, policy):
@@ -173,7 +179,7 @@ def test_a_mechanism_joins_by_being_registered(new, uncharged, monkeypatch):
             return cls(dataclasses.replace(coded, cells=cells))
 
         def describe(self):
-            return {**self.coded.describe(), "name": "toy"}
+            return {**self.coded.describe(), "name": self.first_word}
 
         def evaluate(self, estimator, data):
             return self.coded.evaluate(estimator, data)
@@ -187,6 +193,10 @@ def test_a_mechanism_joins_by_being_registered(new, uncharged, monkeypatch):
         def described_outcome(self, event, share, state):
             return self.coded.described_outcome(event, share, state)
 
+    return ToyCheck
+
+
+def test_a_mechanism_joins_by_being_registered(toy_check, new, uncharged):
     mine = [param.values for param in collected() if type(param.values[0]) is ToySettings]
     assert mine == [(ToySettings(), "check")]
     for test in (
@@ -197,3 +207,25 @@ def test_a_mechanism_joins_by_being_registered(new, uncharged, monkeypatch):
     test_planning_charges_nothing(*mine[0], new, uncharged)
     test_bad_settings_are_refused_before_anything_is_charged(ToySettings, new, uncharged)
     test_a_purpose_that_it_does_not_have_is_refused(ToySettings, new, uncharged)
+
+
+@pytest.mark.parametrize("is_named", [True, False], ids=["by name", "by scorer"])
+def test_a_mechanism_that_is_registered_answers_a_search(is_named, toy_check, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "toy.db"
+    holdout = opened(path, ToySettings())
+    monkeypatch.setitem(MECHANISMS, "toy", Mechanism(SettingsScorer, ToySettings(0.2)))
+    scorer = SettingsScorer("accuracy", holdout, settings=ToySettings(0.2))
+    given = {"mechanism": "toy", "holdout": holdout} if is_named else {"mechanism": scorer}
+    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]})
+    ReusableHoldoutCV(search, scoring="accuracy", ask="candidates", **given).fit(X + 1000.0, Y)
+    bodies = [record.body for record in holdout.ledger.records()]
+    asked = [body["mechanism"] for body in bodies if "mechanism" in body]
+    assert [(each["name"], each["half_cell"]) for each in asked[:2]] == 2 * [("toy", 0.2)]
+    holdout.export(tmp_path / "toy.json")
+    main(["ledger", "verify", str(path), "--certificate", str(tmp_path / "toy.json")])
+    assert "draws or earlier answers of its mechanism (toy)" in capsys.readouterr().out
+
+
+def test_a_scorer_of_settings_of_no_mechanism_is_refused():
+    with pytest.raises(ValueError, match="'settings' parameter of SettingsScorer"):
+        SettingsScorer("accuracy", opened(":memory:", None), settings=object())
