@@ -306,7 +306,10 @@ class LedgerContract:
             assert ledger.find(f"twin {number}") is not None
 
     def test_a_handle_never_creates_a_ledger(self) -> None:
-        """Check every use of one whose ledger was removed, where a ledger can be."""
+        """Check every use of one whose ledger was removed, where a ledger can be.
+
+        Nor is the ledger begun again by the process that used it: that would be a second budget.
+        """
         uses: tuple[Callable[[Ledger[Tally]], object], ...] = (
             lambda ledger: ledger.charge("k", _never),
             lambda ledger: ledger.find("k"),
@@ -326,6 +329,8 @@ class LedgerContract:
                     use(twin)
             with _raises(LedgerUnavailableError):
                 open_existing_ledger(place, Tally)
+            with _raises(LedgerUnavailableError):
+                self._open(0, f"use{number}", fingerprint="of a new secret")
 
     def test_neither_text_nor_pickle_of_a_handle_shows_the_secret(self) -> None:
         """Check what a log or a worker gets."""

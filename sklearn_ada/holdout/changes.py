@@ -186,7 +186,7 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
     if any(np.array_equal(rows, table) for rows in editions):
         steps = [(CHANGES["back"], table, table)]
     else:
-        steps = changes.steps(editions[-1])
+        steps = changes.steps(editions[-1], missing)
     for number, (change, rows, whole) in enumerate(steps, start=len(editions)):
         fingerprint = fingerprint_of(whole, secret)
         others = change.name == "added" and _are_others(rows, editions)

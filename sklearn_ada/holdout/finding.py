@@ -38,6 +38,7 @@ from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.ledger.opening import (
+    goes_with_data,
     is_begun,
     ledger_address,
     ledgers_of_kind,
@@ -46,13 +47,12 @@ from sklearn_ada.ledger.opening import (
     open_existing_ledger,
     open_ledger_to_write,
 )
-from sklearn_ada.ledger.transactions import Address
+from sklearn_ada.ledger.transactions import BACKENDS, Address
 from sklearn_ada.terms.policy import Asker
 from sklearn_ada.terms.row_tables import Changes, Table, keyed_ids, keyed_table
 
 Ids = NDArray[np.bytes_]
 _ROWS, _FOLD = "ids", "fold"
-_OF_SESSION = (None, ":memory:")
 
 
 class LedgerPlace(NamedTuple):
@@ -92,9 +92,10 @@ def place_of_rows(
         Once for each ledger, if rows of a holdout of this session are among these, and others are not.
     """
     by_labels = ledger_address(given, lambda: labels_digest(y))
-    if given in _OF_SESSION and ids is None and any(map(is_begun, noted_ledgers(by_labels))):
+    of_session = goes_with_data(given)
+    if of_session and ids is None and any(map(is_begun, noted_ledgers(by_labels))):
         raise _asked_otherwise("with ids, and not without: give their ids again, ids=")
-    if given not in _OF_SESSION or ids is None:
+    if not of_session or ids is None:
         return LedgerPlace(by_labels)
     in_any_order = ledger_address(given, lambda: labels_digest(np.sort(np.asarray(y))), "sorted")
     place = _place_by_ids(given, np.unique(ids), by_labels, in_any_order, missing)
@@ -142,16 +143,16 @@ def _place_by_ids(
     if within_cross_validation():
         return LedgerPlace(own if here == own and not (untouched and closed) else of_fold)
     shared = _ledgers_sharing([one for one in ledgers_of_kind(given, _ROWS) if one != here], ids)
-    # But an untouched one is left for the first one of these rows, as soon as missing="ignore" says that
-    # they are the same, or the first one knows them already.
-    is_left = untouched and (closed or missing == "ignore" or any(one.missing == 0 for one in shared))
+    # But an untouched one is left for the first one of these rows, as soon as ``missing`` says that they
+    # are the same, or the first one knows them already.
+    is_left = untouched and (closed or missing != "raise" or any(one.missing == 0 for one in shared))
     # Rows are not recorded yet, or never, if whoever began it ended before.
     if here is not None and not is_left and editions_of(open_existing_ledger(here, State)):
-        if missing == "ignore" and any(one.missing for one in shared):
+        if missing != "raise" and any(one.missing for one in shared):
             _check_alone(1 + len(shared))
         return LedgerPlace(here)
     nearest = max(shared, key=lambda one: (one.missing == 0, one.present), default=None)
-    if nearest is not None and (nearest.missing == 0 or missing == "ignore"):
+    if nearest is not None and (nearest.missing == 0 or missing != "raise"):
         _check_alone(len(shared))
         return LedgerPlace(nearest.address, here)
     if is_left and here is not None:
@@ -169,16 +170,16 @@ def _place_by_ids(
         return LedgerPlace(own)
     if is_begun(by_labels):
         return LedgerPlace(by_labels)  # which is refused: it was begun without ids
-    _check_other_ids(own, by_labels, in_any_order)
+    _check_other_ids(own, by_labels, in_any_order, given)
     return LedgerPlace(own)
 
 
-def _check_other_ids(own: Address, by_labels: Address, in_any_order: Address) -> None:
+def _check_other_ids(own: Address, by_labels: Address, in_any_order: Address, given: Address | None) -> None:
     """Raise if the same labels were asked about with other ids; warn if they were in another order."""
 
     def have_others(noted: Address) -> bool:
-        others = (other for other in noted_ledgers(noted) if _is_of_rows(other) and other != own)
-        return any(map(is_begun, others))
+        begun = {other for other in noted_ledgers(noted) if other != own and is_begun(other)}
+        return not begun <= set(ledgers_of_kind(given, _FOLD))  # folds of sorted labels have the same labels
 
     if have_others(by_labels):
         raise _asked_otherwise("with other ids: give those, as they were (a number is not the same as text)")
@@ -218,8 +219,8 @@ def _ledgers_sharing(addresses: list[str], ids: Ids) -> list[_SharingLedger]:
 
 def check_not_of_others(own: Ledger[State], ids: Ids) -> None:
     """Raise LedgerMismatchError if another ledger of this session has rows with these ids."""
-    for given in _OF_SESSION:
-        addresses = ledgers_of_kind(given, _ROWS)
+    for backend in BACKENDS:
+        addresses = backend.addresses_of_kind(_ROWS)
         others = [one for one in addresses if open_existing_ledger(one, State).genesis != own.genesis]
         if len(others) < len(addresses):  # else it is none of this session's
             _check_alone(1 + len(_ledgers_sharing(others, ids)))
@@ -233,11 +234,6 @@ def _check_alone(ledgers: int) -> None:
             "each of them again with its own rows; or make a holdout of rows that nobody has asked about. In "
             "a fold of your own, made without scikit-learn's cross_validate, give each fold a path."
         )
-
-
-def _is_of_rows(address: str) -> bool:
-    """Return whether a ledger is not that of a fold: folds of sorted labels have the same labels."""
-    return not os.path.basename(address).removeprefix(":memory:").startswith(f"{_FOLD}-")
 
 
 def _asked_otherwise(how: str) -> LedgerMismatchError:

@@ -41,6 +41,7 @@ from sklearn_ada.questions.question import Guess
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Subject
 from sklearn_ada.terms.policy import Asker, Policy
+from sklearn_ada.terms.row_tables import MISSING
 from sklearn_ada.terms.seal_key import public_key_text
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class Holdout(Uncopied):
         promise = confidence_level, tolerance, expected_questions
         policy = Policy(*promise, route=route, class_mix=class_mix, answers=answers, seal_key=key)
         is_priced = class_mix == "priced"
-        check_option(missing, "missing", "Holdout", ("raise", "ignore"))
+        check_option(missing, "missing", "Holdout", MISSING)
         hashed = None if ids is None else id_hashes(ids, "Holdout")
         data = HoldoutData(X, y, sample_weight, groups, weight_bound, priced_classes=is_priced, ids=hashed)
         place = place_of_rows(ledger, hashed, data.labels if hashed is None else check_labels(y), missing)

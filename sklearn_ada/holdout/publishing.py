@@ -21,6 +21,7 @@ from sklearn_ada.holdout.asking import Looked, answer_to, first_version, put_que
 from sklearn_ada.holdout.framing import Ask, Framed, in_form
 from sklearn_ada.holdout.looking import with_bare_errors
 from sklearn_ada.holdout.records import (
+    ASKED,
     CloseRecord,
     Key,
     SealedRecord,
@@ -123,8 +124,8 @@ def _release_final(session: Session, question: Question, number: int, looked: Lo
         final = with_bare_errors(lambda: _record_final(session, question, record, looked))
     except RefusedError as refused:
         before, stamp = read_answer(record), session.asker.stamp()
-        entry = {name: getattr(before, name) for name in ("metric", "mechanism", "guess", "model")}
-        return refuse(session, refused, purpose="certify", **entry, **stamp)
+        entry = {name: getattr(before, name) for name in ASKED} | {"purpose": "certify"}
+        return refuse(session, refused, **entry, **stamp)
     return UnsealedRecord.from_dict(final.body).answer(final, session.genesis)
 
 

@@ -18,6 +18,7 @@ reveals nothing and costs nothing: the log has it all already.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import operator
@@ -174,20 +175,25 @@ class Entry:
         return {name: made[name] if name in made else getattr(self, name) for name in names}
 
 
-COLUMNS = tuple(each.name for each in fields(Entry)[:19])
+_IN_NO_TABLE = ("levels", "vacuous", "theorem", "ln_delta", "published")
+COLUMNS = tuple(each.name for each in fields(Entry) if each.name not in _IN_NO_TABLE)
 """The columns of tables."""
-
-
-_SAME = ("kind", "time", "who", "label", "purpose", "epsilon", "rho", "reason", "model")
-"""What an entry has of a record as it is."""
 
 
 def entry_of(record: LedgerRecord, index: int) -> Entry:
     """Return what a record says, as all views of a ledger show it; ``index`` is its place."""
-    columns = {name: getattr(record, name, None) for name in _SAME} | {"nats": getattr(record, "price", None)}
+    columns = {name: getattr(record, name) for name in _own_columns(type(record))}
+    columns["nats"] = getattr(record, "price", None)
     for name, part in (("metric", "name"), ("mechanism", "name"), ("guess", "value")):
         columns[name] = getattr(record, name, {}).get(part)
     return Entry(**{**columns, **record.columns(), "index": index})
+
+
+@functools.cache
+def _own_columns(kind: type[LedgerRecord]) -> list[str]:
+    """Return the columns that are fields of a kind of record, by the same names."""
+    own = {"kind", *(each.name for each in fields(kind))}
+    return [name for name in COLUMNS if name in own]
 
 
 _AS_DECLARED = (
@@ -271,14 +277,43 @@ def _released(state: State, event: Event, release: PrivateRelease | None) -> dic
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValueRecord(MechanismRecord):
-    """What was asked, what was revealed, and what it certifies.
+class QuestionRecord(LedgerRecord):
+    """A record of what came of a question: its own fields say what was asked.
+
+    To add one is to add it here, to what `framing.Framed.of` describes, and to whatever shows it: `Entry`, by
+    the same name, `sklearn_ada.answer.Answer`, certificates.
 
     Parameters
     ----------
     metric, mechanism, guess : dict
         As the metric, the question and the guess describe themselves.
     purpose : {"check", "certify"}
+    model : str or None, default=None
+        Name of the model's class.
+    """
+
+    metric: dict[str, Any]
+    mechanism: dict[str, Any]
+    guess: dict[str, Any]
+    purpose: str
+    model: str | None = None
+
+    def shown_in_answer(self) -> dict[str, Any]:
+        """Return what an `Answer` has of the question, by the same names."""
+        return {each.name: getattr(self, each.name) for each in fields(Answer) if each.name in ASKED}
+
+
+_OF_ALL = {each.name for each in fields(LedgerRecord)}
+ASKED = tuple(each.name for each in fields(QuestionRecord) if each.name not in _OF_ALL)
+"""What all records of one question share, from its asking to its publication."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueRecord(MechanismRecord, QuestionRecord):
+    """What was asked, what was revealed, and what it certifies.
+
+    Parameters
+    ----------
     ln_delta, nats : float
         Logarithm of the failure probability that the certificate states, and the L in it.
     outcome : Outcome
@@ -291,16 +326,10 @@ class ValueRecord(MechanismRecord):
         answer again, without a look at the holdout.
     assumed : list of str, default=[]
         Assumptions of the certificate that changes of the rows have added.
-    model : str or None, default=None
-        Name of the model's class.
     half_width_if_published : float or None, default=None
         Of a sealed value: about the half-width that it would have if it were published now.
     """
 
-    metric: dict[str, Any]
-    mechanism: dict[str, Any]
-    guess: dict[str, Any]
-    purpose: str
     ln_delta: float = field(metadata=on_disk(read=ln_delta_of, write=finite))
     nats: float
     outcome: Outcome = field(metadata=on_disk(read=Outcome.from_dict, write=_as_dict))
@@ -309,7 +338,6 @@ class ValueRecord(MechanismRecord):
     declared: bool = False
     unconfirmed: bool = False
     assumed: Sequence[str] = field(default=(), metadata=on_disk(write=list))
-    model: str | None = None
     half_width_if_published: float | None = field(default=None, metadata=on_disk("published"))
 
     def columns(self) -> dict[str, Any]:
@@ -348,7 +376,7 @@ class ValueRecord(MechanismRecord):
         return Answer(
             outcome.value, outcome.interval, outcome.verdict, cost, certificate, record.seq,
             levels=outcome.levels, reason=outcome.reason, repeated=not record.fresh,
-            published=self.half_width_if_published,
+            published=self.half_width_if_published, **self.shown_in_answer(),
         )  # fmt: skip
 
 
@@ -465,7 +493,7 @@ class UnsealedRecord(ValueRecord):
         **others
             Its other fields: number and outcome, and who asks for it.
         """
-        same = ("metric", "mechanism", "guess", "purpose", "declared", "given_rows", "assumed", "model")
+        same = (*ASKED, "declared", "given_rows", "assumed")
         own = allowance or Allowance(sealed.ln_delta, sealed.nats)
         kept = {name: getattr(sealed, name) for name in same} | _released(state, event, None)
         taken = {"ln_delta": own.ln_delta, "nats": own.nats, **own.taken()}
@@ -481,17 +509,12 @@ class UnsealedRecord(ValueRecord):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RefusalRecord(LedgerRecord):
+class RefusalRecord(QuestionRecord):
     """The record of a question that was refused. It reveals nothing, as earlier records alone decided it."""
 
     kind = "refusal"
 
-    purpose: str
     reason: str
-    metric: dict[str, Any]
-    mechanism: dict[str, Any]
-    guess: dict[str, Any]
-    model: str | None = None
 
     def columns(self) -> dict[str, Any]:
         """Return that the question was refused, for a table of records."""
@@ -508,8 +531,8 @@ class RefusalRecord(LedgerRecord):
 
     def answer(self, record: Record, genesis: Genesis) -> Answer:
         """Return what the asker gets; ``record`` is where it stands in the ledger."""
-        no_interval = (-math.inf, math.inf)
-        return Answer(math.nan, no_interval, "refused", Cost(0.0), None, record.seq, reason=self.reason)
+        no_interval, shown = (-math.inf, math.inf), {"reason": self.reason, **self.shown_in_answer()}
+        return Answer(math.nan, no_interval, "refused", Cost(0.0), None, record.seq, **shown)
 
 
 def kept_outputs(body: dict[str, Any]) -> str | None:

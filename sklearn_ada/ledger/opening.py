@@ -49,6 +49,11 @@ def ledger_address(given: Address | None, content: Callable[[], str], kind: str 
     return given
 
 
+def goes_with_data(given: Address | None) -> bool:
+    """Return whether what a user gave as ``ledger`` leaves to the data which ledger of the session it is."""
+    return any(given == backend.shorthand for backend in BACKENDS)
+
+
 def ledgers_of_kind(given: Address | None, kind: str) -> list[str]:
     """Return the addresses of this session's ledgers (of this process's, in memory) of a kind."""
     of_shorthand = (backend for backend in BACKENDS if given == backend.shorthand)

@@ -23,6 +23,7 @@ from sklearn_ada.model_selection.training_rows import ValidationSplit, check_tim
 from sklearn_ada.questions.question import Question, question_class
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.policy import PROMISE, check_answers, check_name
+from sklearn_ada.terms.row_tables import MISSING
 
 OWNER = "ReusableHoldoutCV"
 NO_METRIC = (
@@ -41,7 +42,7 @@ _OF_HOLDOUT = {
 
 _CHECKS: dict[str, Check | str] = {
     "random_state": or_none(integer(-(2**63))), "validation": "(0, 1)", **PROMISE,
-    "missing": option(("raise", "ignore")), "answers": check_answers, "who": check_name,
+    "missing": option(MISSING), "answers": check_answers, "who": check_name,
     "reveal": option(("all", "winner")),
 }  # fmt: skip
 """What a parameter must be, whatever the others are."""

@@ -21,6 +21,7 @@ from sklearn_ada.data.labels import check_labels, n_rows, take_rows
 from sklearn_ada.digest.rows import id_hashes, labels_digest, part_of_each
 from sklearn_ada.holdout.finding import check_sides, check_unchanged, held_before, leave_other, place_of_rows
 from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.ledger.opening import goes_with_data
 from sklearn_ada.model_selection.engines import folds_of_training_rows, take_for
 from sklearn_ada.model_selection.parameters import OWNER, Parameters
 from sklearn_ada.model_selection.training_rows import (
@@ -96,7 +97,7 @@ def set_aside(
         _check_whole(hashed, train, test)
         check_unchanged(
             place.address, hashed[train], hashed[test], labels,
-            of_share=is_share(holdout), is_path=given.ledger not in (None, ":memory:"),
+            of_share=is_share(holdout), is_path=not goes_with_data(given.ledger),
         )  # fmt: skip
     rows = take_for(X, test, train, given.of_pairs)
     made = Holdout(rows, labels, ledger=place.address, split=split, **policy)

@@ -98,13 +98,18 @@ class Changes(NamedTuple):
         changed = np.unique(now["id"][before != now])
         return cls(old[~stayed], now[np.isin(now["id"], changed)], new[~was_there])
 
-    def steps(self, old: Table) -> list[tuple[Change, Table, Table]]:
-        """Return the changes one by one: how rows change, the rows concerned, and all rows after it."""
+    def steps(self, old: Table, missing: str) -> list[tuple[Change, Table, Table]]:
+        """Return the changes one by one: how rows change, the rows concerned, and all rows after it.
+
+        ``missing`` says which change it is that rows are missing (`MISSING`). They may be missing whatever
+        it says where the rows are those of an earlier edition.
+        """
+        changes = CHANGES | {"missing": MISSING[missing] or CHANGES["missing"]}
         done = []
         for name, rows in self._asdict().items():
             if len(rows):
-                old = CHANGES[name].after(rows, old)
-                done.append((CHANGES[name], rows, old))
+                old = changes[name].after(rows, old)
+                done.append((changes[name], rows, old))
         return done
 
 
@@ -129,6 +134,8 @@ class Change:
         What every later certificate rests on.
     words : str, default="{count} rows {name}"
         What tables show of it.
+    chosen_by : str or None, default=None
+        The option of ``missing`` that stands for it, if it is about missing rows.
     """
 
     name: str
@@ -138,6 +145,7 @@ class Change:
     is_free: bool = False
     assumption: str | None = None
     words: str = "{count} rows {name}"
+    chosen_by: str | None = None
 
     def after(self, rows: Table, old: Table) -> Table:
         """Return all rows after it, which concerns ``rows``."""
@@ -178,10 +186,12 @@ _WAYS = (
     Change("begun", "none"),
     Change("added", "all"),
     Change("relabelled", "others", labels_differ=True, assumption=_CORRECTED, words="labels differ"),
-    Change("missing", "others", adds=False, assumption=_LEFT_OUT),
+    Change("missing", "others", adds=False, assumption=_LEFT_OUT, chosen_by="ignore"),
     Change("back", "none", is_free=True, words="as they were before"),
 )
 CHANGES = {each.name: each for each in _WAYS}
+MISSING = {"raise": None} | {each.chosen_by: each for each in _WAYS if each.chosen_by is not None}
+"""The options of ``missing``, each with the change that it stands for; with "raise" there is none."""
 
 
 def _keyed(texts: list[bytes], secret: bytes, size: int, person: bytes) -> list[bytes]:

@@ -3,8 +3,8 @@
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.ledger import BACKENDS, MemoryLedger, SQLiteLedger, SQLLedger
+from sklearn_ada.exceptions import LedgerError, LedgerMismatchError
+from sklearn_ada.ledger import BACKENDS, MemoryLedger, SQLiteLedger, SQLLedger, sqlite
 from sklearn_ada.testing import LedgerContract, check_ledger
 from tests.support.ledger.ledger_backends import PostgreSQLBackend, SQLiteBackend
 
@@ -52,6 +52,13 @@ def test_a_backend_joins_by_being_registered(register, request):
     check_ledger(*place_of(toy, request))
     holdout = Holdout([[0.0], [1.0]], [0, 1], ledger="toy:")
     assert type(holdout.ledger) is toy
+
+
+def test_rows_of_a_session_are_found_again_without_their_ids_in_any_backend(register):
+    register()
+    Holdout([[0.0], [1.0]], [0, 1], ids=["a", "b"], ledger="toy:")
+    with pytest.raises(LedgerMismatchError, match="with ids, and not without"):
+        Holdout([[0.0], [1.0]], [0, 1], ledger="toy:")
 
 
 def charged_under_no_key(self, key, decide):
@@ -108,6 +115,13 @@ def begun_whatever_is_expected(cls, address, genesis, start, secret=None, of_fou
 def test_a_backend_that_breaks_a_promise_is_found(defect, register, request):
     with pytest.raises((AssertionError, AttributeError)):
         check_ledger(*place_of(register(**defect), request))
+
+
+def test_a_removed_ledger_that_is_begun_again_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite, "opened", set())
+    backend = SQLiteBackend(str(tmp_path))
+    with pytest.raises(AssertionError, match="LedgerUnavailableError"):
+        check_ledger(backend.address, backend.remove, only="never_creates")
 
 
 def test_a_ledger_that_others_can_remove_must_not_come_back(register):
