@@ -92,8 +92,8 @@ def _register_sizes(sizeof: Any) -> None:
     def register_own() -> None:
         from sklearn_ada.holdout.holdout import Holdout
         from sklearn_ada.holdout.session import Session
-        from sklearn_ada.model_selection.engines import RecordingScorer
         from sklearn_ada.model_selection.scorers import HoldoutScorer
+        from sklearn_ada.model_selection.searches import RecordingScorer
         from sklearn_ada.terms.holdout_data import HoldoutData
 
         sizeof.register((Holdout, HoldoutData, HoldoutScorer, RecordingScorer, Session), with_content)

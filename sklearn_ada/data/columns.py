@@ -137,7 +137,7 @@ class Column:
         for start in range(0, len(self), step):
             rows = self.source[start : start + step]
             yield self._made_of(rows)
-            release(rows)
+            drop_pages(rows)
         self.check_unchanged()
 
     def sha256(self, before: bytes = b"", after: Sequence[bytes] = (b"",)) -> list[bytes]:
@@ -231,7 +231,7 @@ def over_blocks(function: Callable[..., Any], *columns: Column) -> list[Any]:
     return [each for chunk in made for each in chunk]
 
 
-def release(rows: Any) -> None:
+def drop_pages(rows: Any) -> None:
     """Give back the pages of a memory-mapped file that were read: they stay in the system's cache."""
     root = memory_map_of(rows)
     if root is None or not hasattr(mmap, "MADV_DONTNEED") or rows.nbytes == 0 or not rows.flags.c_contiguous:

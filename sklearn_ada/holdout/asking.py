@@ -72,7 +72,7 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.guarantees.description_length import Purse
 from sklearn_ada.holdout.framing import Ask, Framed, frame
-from sklearn_ada.holdout.looking import held_interrupts, look, with_bare_errors
+from sklearn_ada.holdout.looking import held_signals, look, with_bare_errors
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     ConfirmationRecord,
@@ -105,7 +105,7 @@ def put_once(session: Session, asked: Ask, question: Question) -> Answer | None:
     return answer_to(session, framed)
 
 
-def answer_to(session: Session, framed: Framed, looked: Looked | None = None) -> Answer:
+def answer_to(session: Session, framed: Framed, looked: SeenPoint | None = None) -> Answer:
     """Return the answer to a question in its form, recorded and charged.
 
     ``looked`` gets the count that the look gave, once that is recorded or confirmed.
@@ -125,7 +125,7 @@ def refuse(session: Session, refused: RefusedError, **entry: Any) -> Answer:
 
 
 @dataclass
-class Looked:
+class SeenPoint:
     """The count that a look gave, for whoever releases it next: shown to nobody before it is charged.
 
     It is forgotten when its block ends, or the frames of an error would hold it.
@@ -133,7 +133,7 @@ class Looked:
 
     point: int | None = None
 
-    def __enter__(self) -> Looked:
+    def __enter__(self) -> SeenPoint:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -172,7 +172,7 @@ class Recording:
     session: Session
     framed: Framed
 
-    def record(self, looked: Looked | None) -> Record:
+    def record(self, looked: SeenPoint | None) -> Record:
         """Return the record of the answer: one that was there, confirmed, or a new one."""
         models, outputs = [self.framed.asked.subject.estimator], _public_outputs(self.framed.question)
         proposal = Proposal.find(self.session, self.framed.keys, self._admitted, models, outputs)
@@ -188,11 +188,11 @@ class Recording:
         return Admission(state, state.applied, state.account.nats, allowance)
 
     def _look_and_charge(
-        self, proposal: Proposal[Admission], model: Any, secret: bytes, looked: Looked | None
+        self, proposal: Proposal[Admission], model: Any, secret: bytes, looked: SeenPoint | None
     ) -> Record:
         """Return the record of what a copy of the model gives on the holdout."""
         question, data = self.framed.question, self.session.data
-        with held_interrupts() as interrupts:
+        with held_signals() as interrupts:
             observation = look(question.evaluate, model, data, interrupts, question.stream, question.scale)
             decide = functools.partial(self._record_of_new_answer, proposal, secret, observation.seen)
             outputs = self._comparable(observation)
@@ -242,11 +242,11 @@ class Recording:
         else:
             allowance = allowance_or_refuse(self.session, framed, state)
         draw = Draw(secret, version, state.memories.get(question.memory_name, {}))
-        answer = functools.partial(self._record_of_seen, framed, state, allowance, draw, outputs, in_order)
+        record_of = functools.partial(self._record_of_seen, framed, state, allowance, draw, outputs, in_order)
         try:
-            return answer(seen)
+            return record_of(seen)
         except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
-            return answer((Symbol(question.stream, FAILURES[6], question.scale),))
+            return record_of((Symbol(question.stream, FAILURES[6], question.scale),))
 
     def _record_of_seen(
         self,

@@ -26,8 +26,8 @@ from sklearn_ada.data.labels import guarded
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import planned_questions
 from sklearn_ada.holdout.asking import Proposal
-from sklearn_ada.holdout.framing import meaning_of
-from sklearn_ada.holdout.looking import another_error, held_interrupts, look, with_bare_errors
+from sklearn_ada.holdout.framing import explaining_undefined
+from sklearn_ada.holdout.looking import another_error, held_signals, look, with_bare_errors
 from sklearn_ada.holdout.records import SelectionRecord
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
@@ -84,7 +84,7 @@ def _check_metric(subjects: Sequence[Subject], metric: Metric, data: HoldoutData
     """Raise unless every model can be asked for this metric."""
     for subject in subjects:
         metric.check_estimator(subject.estimator)
-    with meaning_of(metric, data):
+    with explaining_undefined(metric, data):
         metric.check_target(data.some_labels)
         if data.has_interval(metric):
             measure = data.measure_of(metric)
@@ -100,7 +100,7 @@ def _look_and_charge(
     """Look at the holdout with every model and return the record of the choice."""
     session, count = proposal.session, len(subjects)
     secret, stamp, value = session.secret, session.asker.stamp(), functools.partial(_value_of, metric)
-    with held_interrupts() as interrupts:
+    with held_signals() as interrupts:
         looks = [
             look(value, subject, session.data, interrupts, stream="index", scale=1.0) for subject in subjects
         ]

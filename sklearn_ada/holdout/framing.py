@@ -188,7 +188,7 @@ def _plan(session: Session, asked: Ask) -> Question:
         raise bad_parameter("guess", "Holdout.check", "an estimate of the metric", None, fix)
     refined = kind if issubclass(kind, RefinedQuestion) else None
     half_cell: Any = settings if refined is None else getattr(settings, "threshold", None)
-    with meaning_of(metric, data):
+    with explaining_undefined(metric, data):
         coded = CodedQuestion.plan(asked.purpose, metric, guess, data, policy, half_cell)
     if subject.is_given:
         coded = replace(coded, target=on_these_rows(metric), given_rows=True)
@@ -266,7 +266,7 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
 
 
 @contextmanager
-def meaning_of(metric: Metric, data: HoldoutData) -> Iterator[None]:
+def explaining_undefined(metric: Metric, data: HoldoutData) -> Iterator[None]:
     """Raise ValueError if labels in the block do not allow a metric.
 
     The message says what to write.
@@ -282,7 +282,7 @@ def check_defined(data: HoldoutData, metric: Metric, *, of_classes: bool = True)
 
     The message says what to write.
     """
-    with meaning_of(metric, data):
+    with explaining_undefined(metric, data):
         metric.check_target(data.some_labels)
         if of_classes:
             metric.check_classes(data.some_labels)

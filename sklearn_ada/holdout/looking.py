@@ -57,12 +57,12 @@ Evaluate = Callable[[Any, HoldoutData], Observation]
 
 
 def look(
-    evaluate: Evaluate, discarded: Any, data: HoldoutData, interrupts: Interrupts, stream: str, scale: float
+    evaluate: Evaluate, discarded: Any, data: HoldoutData, interrupts: HeldSignals, stream: str, scale: float
 ) -> Observation:
     """Return ``evaluate(discarded, data)`` or, if that raises, the symbols of the failure.
 
     A failure may depend on the holdout's rows, so it is recorded and paid for like any other outcome. So is a
-    ``KeyboardInterrupt`` that the model raises itself, which `held_interrupts` raises again in the end.
+    ``KeyboardInterrupt`` that the model raises itself, which `held_signals` raises again in the end.
     Warnings raised on the way may quote holdout values and are dropped; where a filter turns them into
     errors, the model has failed.
     """
@@ -96,12 +96,12 @@ def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Sym
 
 
 @contextlib.contextmanager
-def held_interrupts() -> Iterator[Interrupts]:
+def held_signals() -> Iterator[HeldSignals]:
     """Hold signals back during the block, then deliver them.
 
     A signal that no Python function handles is not held back: it is ignored, or ends the process.
     """
-    interrupts = Interrupts()
+    interrupts = HeldSignals()
     try:
         interrupts.begin()
         yield interrupts
@@ -111,7 +111,7 @@ def held_interrupts() -> Iterator[Interrupts]:
         raise KeyboardInterrupt
 
 
-class Interrupts:
+class HeldSignals:
     """The signals that came while they were held back.
 
     Attributes

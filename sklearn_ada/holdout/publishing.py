@@ -17,7 +17,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.guarantees.description_length import FINAL, intersection
-from sklearn_ada.holdout.asking import Looked, answer_to, first_version, put_question, refuse
+from sklearn_ada.holdout.asking import SeenPoint, answer_to, first_version, put_question, refuse
 from sklearn_ada.holdout.framing import Ask, Framed, in_form
 from sklearn_ada.holdout.looking import with_bare_errors
 from sklearn_ada.holdout.records import (
@@ -56,7 +56,9 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
         return put_question(session, replace(asked, publish=False), question)
     framed, earlier = _as_asked_before(session, asked, question, number)
     _warn_of_another_final(session, earlier)
-    with Looked() as looked:  # what was sealed with a public key is computed from rows and model, not opened
+    with (
+        SeenPoint() as looked
+    ):  # what was sealed with a public key is computed from rows and model, not opened
         answer = answer_to(session, framed, looked)
         is_final = framed.question.sealed_count is None and (earlier is None or Key.is_final(earlier))
         if is_final or not answer.answered:
@@ -116,7 +118,7 @@ def _has_published(state: State) -> bool:
     return state.finals > 0 or state.purse.left <= 1.0 - FINAL
 
 
-def _release_final(session: Session, question: Question, number: int, looked: Looked) -> Answer:
+def _release_final(session: Session, question: Question, number: int, looked: SeenPoint) -> Answer:
     """Publish the value of a recorded question and return the answer, or the recorded refusal."""
     record = session.ledger.record(number)
     assert record is not None
@@ -129,7 +131,7 @@ def _release_final(session: Session, question: Question, number: int, looked: Lo
     return UnsealedRecord.from_dict(final.body).answer(final, session.genesis)
 
 
-def _record_final(session: Session, question: Question, record: Record, looked: Looked) -> Record:
+def _record_final(session: Session, question: Question, record: Record, looked: SeenPoint) -> Record:
     """Return the record of the final answer, for a question that ``record`` has answered before.
 
     ``looked`` holds what a look at the holdout gave for it.

@@ -51,7 +51,7 @@ from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import foreseen_half_width, put_question, with_routes
-from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, meaning_of, plan_question
+from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, explaining_undefined, plan_question
 from sklearn_ada.holdout.records import DeclarationRecord, Key, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError, State
@@ -337,7 +337,7 @@ def worst_question(
     not allow the metric.
     """
     data, policy = session.data, session.policy
-    with meaning_of(metric, data):
+    with explaining_undefined(metric, data):
         if not data.has_interval(metric):
             metric.check_classes(data.some_labels)
             unbounded, median = None if metric.range else Guess(0.0, deviation=1.0), MedianSettings()

@@ -47,7 +47,7 @@ from sklearn_ada.metrics.outputs import LABELS, Response
 Array = NDArray[Any]
 Range = tuple[float, float]
 Ends = Callable[[Array, Array, float, Generator], Range]
-UNIT: Range = (0.0, 1.0)
+ZERO_TO_ONE: Range = (0.0, 1.0)
 
 
 class UndefinedMetricError(ValueError):
@@ -160,7 +160,7 @@ class Measure(ABC):
     """
 
     response: Response = LABELS
-    bounds: Range | None = UNIT
+    bounds: Range | None = ZERO_TO_ONE
     positive: Any = None
     scorer_of: Callable[..., Any] | None = None
     needs_every_class: bool = False

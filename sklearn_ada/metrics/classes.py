@@ -22,7 +22,7 @@ from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees import class_tables
 from sklearn_ada.guarantees.intervals import class_mean_size, hoeffding, hoeffding_half_width
 from sklearn_ada.metrics.base import (
-    UNIT,
+    ZERO_TO_ONE,
     AllRows,
     Array,
     Foreseen,
@@ -366,7 +366,7 @@ _PAIRS = "compares clusterings by pairs of rows, which are no independent terms"
 register("adjusted_mutual_info_score", "adjusted_rand_score", "mutual_info_score", reason=_PAIRS)(MedianOnly)
 register(
     "completeness_score", "fowlkes_mallows_score", "homogeneity_score", "normalized_mutual_info_score",
-    "rand_score", "v_measure_score", reason=_PAIRS, bounds=UNIT,
+    "rand_score", "v_measure_score", reason=_PAIRS, bounds=ZERO_TO_ONE,
 )(MedianOnly)  # fmt: skip
 register(
     "neg_negative_likelihood_ratio", "positive_likelihood_ratio",

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
 
 from sklearn_ada._validation import bad_parameter
-from sklearn_ada.data.columns import Column, as_column, release, scratch
+from sklearn_ada.data.columns import Column, as_column, drop_pages, scratch
 from sklearn_ada.data.labels import (
     all_finite,
     are_classes,
@@ -208,7 +208,7 @@ def predicted_column(
         if part.dtype != outputs.dtype:
             raise UnusableOutputsError("The outputs are of several types.")
         outputs[rows] = part
-        release(outputs[rows])
+        drop_pages(outputs[rows])
     return Column(outputs)
 
 
@@ -219,7 +219,7 @@ def _chunks(X: Any) -> Iterator[tuple[slice, Any]]:
         rows = slice(start, min(start + step, n))
         chunk = take_rows(X, rows)
         yield rows, chunk
-        release(chunk)
+        drop_pages(chunk)
 
 
 def _rows_in_chunk(X: Any) -> int:

@@ -38,10 +38,10 @@ from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.model_selection import engines
-from sklearn_ada.model_selection.engines import Ranking
+from sklearn_ada.model_selection import searches
 from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
+from sklearn_ada.model_selection.searches import Ranking
 from sklearn_ada.model_selection.training_rows import ValidationSplit, split_rows
 from sklearn_ada.questions.coded import FILL
 from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows, tuned_metric
@@ -149,7 +149,7 @@ class Run:
     holdout: Holdout
     X: Any
     y: Any
-    params: engines.FitParams
+    params: searches.FitParams
     metric: Metric
     median: MedianSettings | None
     cv: Any
@@ -193,17 +193,17 @@ class Run:
 
     def fit_on(self, candidate: dict[str, Any], rows: NDArray[Any]) -> Any:
         """Return the model of a candidate, fitted on the rows of these numbers."""
-        part = engines.take_for(self.X, rows, rows, self.given.of_pairs), take_rows(self.y, rows)
-        return engines.refitted(self.given.search, [candidate], *part, self.params.take(rows).of_model)[0]
+        part = searches.take_for(self.X, rows, rows, self.given.of_pairs), take_rows(self.y, rows)
+        return searches.refitted(self.given.search, [candidate], *part, self.params.take(rows).of_model)[0]
 
     def refit(self, candidates: list[dict[str, Any]]) -> list[Any]:
         """Return the models of some candidates, fitted on all training rows."""
-        return engines.refitted(self.given.search, candidates, self.X, self.y, self.params.of_model)
+        return searches.refitted(self.given.search, candidates, self.X, self.y, self.params.of_model)
 
     def validated(self, candidate: dict[str, Any]) -> tuple[Any, Any, Any]:
         """Return a candidate fitted on one part of the rows, and the other part."""
         first, rest = split_rows(n_rows(self.X), self.y, self.given.validation, 0, self.params.groups)
-        rows = engines.take_for(self.X, rest, first, self.given.of_pairs), take_rows(self.y, rest)
+        rows = searches.take_for(self.X, rest, first, self.given.of_pairs), take_rows(self.y, rest)
         return self.fit_on(candidate, first), *rows
 
     def certify(self, model: Any, guess: Guess | None, metric: Metric, round_name: str | None) -> Answer:
@@ -240,7 +240,7 @@ def _ask_about_candidates(run: Run) -> Winner:
     """
     given = run.given
     scorer = _scorer_of_round(run)
-    search = engines.asking_search(given.search, engines.RecordingScorer(scorer), scorer.cv)
+    search = searches.asking_search(given.search, searches.RecordingScorer(scorer), scorer.cv)
     tell("searching; the holdout is asked about every candidate", given.verbose)
     try:
         run.fit_search(search, run.params.of_asking())
@@ -249,17 +249,17 @@ def _ask_about_candidates(run: Run) -> Winner:
         run.fit_on({}, fit)
         raise
     run.close()
-    results, answers = engines.certified_columns(engines.candidates_of(search), run.holdout)
-    given_answers = [answer for answer in answers if answer is not None]
-    refused = [answer for answer in given_answers if answer.verdict == "refused"]
+    results, answers = searches.certified_columns(searches.candidates_of(search), run.holdout)
+    answered = [answer for answer in answers if answer is not None]
+    refused = [answer for answer in answered if answer.verdict == "refused"]
     if refused:
         raise BudgetExhaustedError(
             f"{len(refused)} of {len(answers)} candidates were refused: {refused[0].reason}. The search "
             "is not finished, so no winner is chosen."
         )
-    scores = np.where(engines.last_round(results), results["mean_test_score"], np.nan).astype(float)
+    scores = np.where(searches.last_round(results), results["mean_test_score"], np.nan).astype(float)
     if np.isnan(scores).all():
-        reasons = {str(answer.reason) for answer in given_answers}
+        reasons = {str(answer.reason) for answer in answered}
         if not reasons:  # no question was even put: let the first candidate raise its error here
             fit, rest = next(scorer.cv.split(run.X, run.y, run.params.groups))
             model = run.fit_on(results["params"][0], fit)
@@ -277,19 +277,19 @@ def _ask_about_candidates(run: Run) -> Winner:
             "nothing was asked about it. Use ask='winner'."
         )
     if not given.keeps_model:  # its score is that of the candidate's model, fitted on one part of the rows
-        return Winner(search, results, index, None, given_answers, best)
+        return Winner(search, results, index, None, answered, best)
     tell("refitting the winner on all rows but the holdout's, and certifying it", given.verbose)
     (model,) = run.refit([results["params"][index]])
     behind = run.session.guess_behind(best)
     guess = Guess(best.value, behind.size, behind.deviation, behind.share)
     answer = run.certify(model, guess, run.metric, None)
-    return Winner(search, results, index, model, [*given_answers, answer], answer)
+    return Winner(search, results, index, model, [*answered, answer], answer)
 
 
 def _scorer_of_round(run: Run) -> HoldoutScorer:
     """Return the scorer that checks candidates, with their round opened if their number is fixed."""
     scorer = run.given.scorer_of(run.metric, run.holdout, run.median)
-    candidates = engines.n_candidates(run.given.search)
+    candidates = searches.n_candidates(run.given.search)
     if candidates is not None:
         scorer.candidates = candidates
         rows = max(round(n_rows(run.X) * run.given.validation), 1)
@@ -313,7 +313,7 @@ def _ask_about_winners(run: Run) -> Winner:
         If the winner was to be hidden among the candidates, and none has a score.
     """
     given, hidden = run.given, run.hides_scores
-    count = engines.n_candidates(given.search) if hidden else 1 if given.ask == "winner" else int(given.ask)
+    count = searches.n_candidates(given.search) if hidden else 1 if given.ask == "winner" else int(given.ask)
     assert count is not None  # `Parameters.check` has refused other searches
     selecting = given.how.draws_winner or (given.reveal == "winner" and count > 1)
     _open_round_of(run, count, selecting, record=False)  # raises before the long search
@@ -328,7 +328,7 @@ def _ask_about_winners(run: Run) -> Winner:
         if able:
             chosen, models = [chosen[i] for i in able], [models[i] for i in able]
     if why:
-        results.update(engines.columns_of([None] * len(ranking.scores)))
+        results.update(searches.columns_of([None] * len(ranking.scores)))
         return Winner(ranking.search, results, chosen[0], models[0], [], None, unasked=why)
     round_name = _open_round_of(run, len(chosen), selecting)
     if selecting:
@@ -338,8 +338,8 @@ def _ask_about_winners(run: Run) -> Winner:
     tuned, answers = _certify_each(run, chosen, models, ranking, by_folds, round_name)
     best = best_of(answers, chosen, results["params"], given.one_standard_error)
     if hidden:
-        results = engines.masked(results, best, answers[best].value)
-    results.update(engines.columns_of(map(answers.get, range(len(ranking.scores)))))
+        results = searches.masked(results, best, answers[best].value)
+    results.update(searches.columns_of(map(answers.get, range(len(ranking.scores)))))
     model, answer = models[chosen.index(best)], answers[best]
     return Winner(ranking.search, results, best, model, list(answers.values()), answer, tuned[best])
 
@@ -358,11 +358,11 @@ def _run_search(run: Run) -> tuple[Ranking, bool]:
     """Run the search and return its ranking, and whether its scores are guesses of the metric."""
     given, metric, hidden = run.given, run.metric, run.hides_scores
     search = _prepare_search(run)
-    name, own_scoring = engines.score_name(search, metric)
+    name, own_scoring = searches.score_name(search, metric)
     tell("searching; the holdout is asked when the search is done", given.verbose)
     run.fit_search(search, run.params.of_asking() if hidden else run.params.of_search)
-    ranking = engines.ranked(search, name)
-    by_metric = own_scoring in (given.scoring, metric, metric.scoring, engines.plain_scoring(metric))
+    ranking = searches.ranked(search, name)
+    by_metric = own_scoring in (given.scoring, metric, metric.scoring, searches.plain_scoring(metric))
     return ranking, by_metric and not hidden
 
 
@@ -403,12 +403,12 @@ def _certify_each(
 
 def _prepare_search(run: Run) -> Any:
     """Return a copy of the search that scores by the metric: by its own cv or, hidden, on validation rows."""
-    given, plain = run.given, engines.plain_scoring(run.metric)
-    search = engines.unfitted(given.search, run.cv)
+    given, plain = run.given, searches.plain_scoring(run.metric)
+    search = searches.unfitted(given.search, run.cv)
     if run.hides_scores:
         cv = ValidationSplit(run.holdout, given.validation)
         return clone(search).set_params(scoring=plain, cv=cv, refit=False)
-    if engines.scores_otherwise(search, given.scoring):
+    if searches.scores_otherwise(search, given.scoring):
         search.set_params(scoring=plain)
     return search
 
@@ -567,8 +567,8 @@ def best_of(
     rule : bool, str or callable
         ``one_standard_error`` of `ReusableHoldoutCV`.
     """
-    given = {number: answers[number] for number in may_win}
-    answered = {n: answer for n, answer in given.items() if answer is not None and answer.answered}
+    contenders = {number: answers[number] for number in may_win}
+    answered = {n: answer for n, answer in contenders.items() if answer is not None and answer.answered}
     if not answered:
         return may_win[0]
     best = max(answered, key=lambda number: answered[number].value)

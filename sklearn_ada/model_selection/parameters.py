@@ -17,7 +17,7 @@ from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.rounds import is_answered_in_cells, worst_question
 from sklearn_ada.metrics.metric import Metric, as_metric
-from sklearn_ada.model_selection import engines
+from sklearn_ada.model_selection import searches
 from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mechanism, StableHoldoutScorer
 from sklearn_ada.model_selection.training_rows import ValidationSplit, check_time_order, is_share
 from sklearn_ada.questions.question import Question, question_class
@@ -76,7 +76,7 @@ class Parameters(SimpleNamespace):
     @cached_property
     def of_pairs(self) -> bool:
         """Whether X is a kernel or distance matrix."""
-        return engines.is_of_pairs(self.search)
+        return searches.is_of_pairs(self.search)
 
     @cached_property
     def scorer(self) -> HoldoutScorer | None:
@@ -170,7 +170,7 @@ class Parameters(SimpleNamespace):
         if isinstance(self.scoring, HoldoutScorer):
             fix = "Pass the scorer as mechanism=; it has a metric."
             raise bad_parameter("scoring", OWNER, "a metric", self.scoring, fix)
-        asking = [one for one in engines.own_scorings(self.search) if isinstance(one, HoldoutScorer)]
+        asking = [one for one in searches.own_scorings(self.search) if isinstance(one, HoldoutScorer)]
         if isinstance(own.get("cv"), ValidationSplit):
             asking.append(own["cv"])
         if asking:
@@ -187,7 +187,7 @@ class Parameters(SimpleNamespace):
         refused = (
             (self.of_pairs, "over a model of features, not of a kernel or distance matrix,", "estimator",
              "The holdout has its pairs with all rows, and a candidate needs some only. Use ask='winner'."),
-            (engines.has_own_cv(self.search), "without a cv of its own", "cv",
+            (searches.has_own_cv(self.search), "without a cv of its own", "cv",
              "One validation part of the rows takes its place. Use ask='winner', which keeps the cv."),
             (callable(own.get("refit")), "without a function as refit", "refit",
              "Certified scores choose the winner. Use one_standard_error=, or ask='winner'."),
@@ -205,7 +205,7 @@ class Parameters(SimpleNamespace):
 
     def _check_one_winner(self) -> None:
         """Raise ValueError where no winner can be revealed alone."""
-        if self.asks_candidates and engines.n_candidates(self.search) is None:
+        if self.asks_candidates and searches.n_candidates(self.search) is None:
             expected = f"'all' for {type(self.search).__name__} when ask='candidates'"
             fix = "Its next candidates depend on the scores of the last. Use another ask, or GridSearchCV."
             raise bad_parameter("reveal", OWNER, expected, self.reveal, fix)
@@ -220,9 +220,9 @@ class Parameters(SimpleNamespace):
         """Return why nothing says what to certify; empty if something does."""
         if self.ask != "winner" or self.scoring is not None or self.scorer is not None:
             return ""
-        if engines.chooses_by_several(self.search):
+        if searches.chooses_by_several(self.search):
             return NO_METRIC
-        return "" if engines.has_usual_metric(self.search) else NO_USUAL_METRIC
+        return "" if searches.has_usual_metric(self.search) else NO_USUAL_METRIC
 
     def metric(self) -> Metric:
         """Return what is certified: ``scoring``, the scorer's metric, the search's own, or the usual one.
@@ -236,7 +236,7 @@ class Parameters(SimpleNamespace):
         of_scorer = None if self.scorer is None else self.scorer.metric
         scoring = self.scoring
         if scoring is None:
-            scoring = engines.metric_of(self.search) if of_scorer is None else of_scorer
+            scoring = searches.metric_of(self.search) if of_scorer is None else of_scorer
         if scoring is None:
             scoring = "accuracy" if is_classifier(self.search.estimator) else "r2"
         if isinstance(scoring, (dict, list, tuple, set)):

@@ -30,11 +30,11 @@ from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_o
 from sklearn_ada.holdout.publishing import publish
 from sklearn_ada.holdout.report import HoldoutReport
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.model_selection import engines
+from sklearn_ada.model_selection import searches
 from sklearn_ada.model_selection.certifying import Run, Winner
-from sklearn_ada.model_selection.engines import CallbackSupportMixin
 from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
+from sklearn_ada.model_selection.searches import CallbackSupportMixin
 from sklearn_ada.model_selection.setting_aside import checked_rows, ids_of_rows, set_aside, without_column
 from sklearn_ada.model_selection.training_rows import (
     is_shuffled_for,
@@ -415,11 +415,11 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         why_no_metric = given.why_no_metric()
         metric = None if why_no_metric or (self.ask == "winner" and not given.keeps_model) else given.metric()
 
-        passed = engines.FitParams.of(self, fit_params, n_rows(X))
-        self.holdout_, train, cv = set_aside(given, X, y, passed.groups, engines.own_folds(self.search), ids)
+        passed = searches.FitParams.of(self, fit_params, n_rows(X))
+        self.holdout_, train, cv = set_aside(given, X, y, passed.groups, searches.own_folds(self.search), ids)
         self.train_indices_ = np.asarray(train)
         self._takes_pairs_with = (n_rows(X), train) if given.of_pairs else None
-        X_train, y_train = engines.take_for(X, train, train, given.of_pairs), take_rows(y, train)
+        X_train, y_train = searches.take_for(X, train, train, given.of_pairs), take_rows(y, train)
         params = passed.take(train)
         tell(f"{self.holdout_.n_rows:,} rows are held out, {len(train):,} are for the search", self.verbose)
 
@@ -433,7 +433,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             self.holdout_.check_overlap(X_train)
             self._warn_of_folds(given, cv, X_train, y_train, params.groups)
 
-        reports = partial(engines.reporting, self)
+        reports = partial(searches.reporting, self)
         run = Run(
             given, self.holdout_, X_train, y_train,
             params=params, metric=metric, median=median, cv=cv, reporting=reports,
@@ -453,22 +453,22 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             cv = check_cv(cv, y, classifier=is_classifier(self.search.estimator))
         warn_of_blocks(cv, lambda: (X, y, groups))
 
-    def _search_only(self, X: Any, y: Any, params: engines.FitParams, cv: Any, why_no_metric: str) -> None:
+    def _search_only(self, X: Any, y: Any, params: searches.FitParams, cv: Any, why_no_metric: str) -> None:
         """Run a search without a model or a metric to certify."""
         keeps_model = Parameters.of(self).keeps_model
         if keeps_model:
             warn_user(
                 f"{why_no_metric} Without it the winner is kept, and the holdout is not asked about it."
             )
-        search = engines.unfitted(self.search, cv)
-        with engines.reporting(self, search):
+        search = searches.unfitted(self.search, cv)
+        with searches.reporting(self, search):
             search.fit(own_copy(X), y, **params.of_search)
         self._forget()
-        self.search_, self.cv_results_, self.answers_ = search, engines.candidates_of(search), []
+        self.search_, self.cv_results_, self.answers_ = search, searches.candidates_of(search), []
         for name in ("best_index_", "best_params_", "best_estimator_", "scorer_"):
             if hasattr(search, name):
                 setattr(self, name, getattr(search, name))
-        engines.hand_on(search, self)
+        searches.hand_on(search, self)
         self._unasked = why_no_metric if keeps_model else ""
         if not self._unasked:
             warn_user(
@@ -495,10 +495,10 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         own = getattr(search, "scorer_", None)  # as its search scores, so does this, if by one metric
         is_own = own is not None and self.scoring is None and given.scorer is None
         self.scorer_ = own if is_own and not given.asks_candidates else metric.score
-        engines.hand_on(search, self)
+        searches.hand_on(search, self)
         if given.asks_candidates:
             self.multimetric_ = False
-            engines.forget_holdout(search, self.search, engines.plain_scoring(metric))
+            searches.forget_holdout(search, self.search, searches.plain_scoring(metric))
             search.scorer_ = metric.score
             if not hasattr(type(search), "cv_results_"):  # else derived from the same scores
                 search.cv_results_ = self.cv_results_
@@ -661,7 +661,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             raise bad_parameter("X", _PUBLISH, "what was passed to fit, and y as well", "None", fix)
         X, ids, _ = ids_of_rows(self.ids, X, ids)
         X, y = indexable(X, y)
-        y, cv = np.ravel(np.asarray(y)), engines.own_folds(self.search)
+        y, cv = np.ravel(np.asarray(y)), searches.own_folds(self.search)
         holdout, _, _ = set_aside(Parameters.of(self), X, y, groups, cv, ids)
         if holdout.fingerprint != self.holdout_.fingerprint:
             raise LedgerMismatchError(
@@ -708,7 +708,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
 
     def get_metadata_routing(self) -> Any:
         """Return the routing: ``groups`` are read here too, everything else is the search's."""
-        return engines.router_of(self)
+        return searches.router_of(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -717,7 +717,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         tags.estimator_type = model.estimator_type
         tags.classifier_tags, tags.regressor_tags = model.classifier_tags, model.regressor_tags
         tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.pairwise = engines.is_of_pairs(self.search)
+        tags.input_tags.pairwise = searches.is_of_pairs(self.search)
         tags.target_tags.required = True
         return tags
 

@@ -22,8 +22,8 @@ from sklearn_ada.digest.rows import id_hashes, labels_digest, part_of_each
 from sklearn_ada.holdout.finding import check_sides, check_unchanged, held_before, leave_other, place_of_rows
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.ledger.opening import goes_with_data
-from sklearn_ada.model_selection.engines import folds_of_training_rows, take_for
 from sklearn_ada.model_selection.parameters import OWNER, Parameters
+from sklearn_ada.model_selection.searches import folds_of_training_rows, take_for
 from sklearn_ada.model_selection.training_rows import (
     check_time_order,
     is_share,

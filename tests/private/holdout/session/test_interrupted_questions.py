@@ -15,7 +15,7 @@ import pytest
 
 from sklearn_ada import Holdout, MedianSettings
 from sklearn_ada.accounting import FAILURES
-from sklearn_ada.holdout.looking import Interrupts
+from sklearn_ada.holdout.looking import HeldSignals
 from sklearn_ada.metrics import Metric
 from tests.support.ledgers import bodies
 from tests.support.processes import interpreter
@@ -276,7 +276,7 @@ def test_a_handler_that_raises_while_others_are_held_or_put_back_leaves_none_beh
 
 
 def test_what_is_left_behind_all_the_same_does_what_was_there_before():
-    interrupts = Interrupts()
+    interrupts = HeldSignals()
     interrupts.begin()
     held = signal.getsignal(signal.SIGINT)
     interrupts.end()
