@@ -151,7 +151,7 @@ class CodedQuestion(Question):
     def look_at(self, estimator: Any, data: HoldoutData) -> tuple[Measured, NDArray[Any]]:
         """Look at the holdout: return the value and the model's outputs.
 
-        What the model raises becomes a failure (`session.look`).
+        What the model raises becomes a failure (`looking.look`).
         """
         labels = data.labels_for(self.metric, self.measure)
         outputs = self.metric.outputs(estimator, data.X, labels)
