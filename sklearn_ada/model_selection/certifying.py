@@ -368,10 +368,9 @@ def _run_search(run: Run) -> tuple[Ranking, bool]:
 
 def _askable(models: list[Any], metric: Metric) -> list[int]:
     """Return the numbers of the models with a method that the metric takes; warn if others lack it."""
-    methods = metric.methods or ("predict",)
 
     def can_be_asked(model: Any) -> bool:
-        return any(callable(getattr(model, method, None)) for method in methods)
+        return any(callable(getattr(model, name, None)) for name in metric.methods or ("predict",))
 
     able = [number for number, model in enumerate(models) if can_be_asked(model)]
     if 0 < len(able) < len(models):

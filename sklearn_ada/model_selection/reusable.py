@@ -433,10 +433,9 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             self.holdout_.check_overlap(X_train)
             self._warn_of_folds(given, cv, X_train, y_train, params.groups)
 
-        reports = partial(searches.reporting, self)
         run = Run(
             given, self.holdout_, X_train, y_train,
-            params=params, metric=metric, median=median, cv=cv, reporting=reports,
+            params=params, metric=metric, median=median, cv=cv, reporting=partial(searches.reporting, self),
         )  # fmt: skip
         winner = run.search_and_certify()
         self._keep(winner, given, metric, run.digests)

@@ -400,8 +400,7 @@ def _positions(rows: Any) -> np.ndarray:
 def remember_rows(search: Any, X: Any, y: Any) -> None:
     """Remember which rows a search is fitted on."""
     _of_fit.pop(search, None)
-    digest = _digest_of_fit(X, y)
-    if digest is not None:
+    if (digest := _digest_of_fit(X, y)) is not None:
         _of_fit[search] = digest
 
 

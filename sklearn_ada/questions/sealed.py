@@ -152,8 +152,7 @@ def in_cells(
         urn, half = "candidate", candidate_width(candidates)
     same_mix = policy.class_mix == "priced" or not data.is_classification
     identical, guess, n = same_mix and not question.given_rows, question.guess, len(data)
-    size = guess.size or n
-    count = LossCount.around(guess.value, size, n, identical_rows=identical, half=half)
+    count = LossCount.around(guess.value, guess.size or n, n, identical_rows=identical, half=half)
     return SealedQuestion(question, count, urn)
 
 

@@ -104,9 +104,8 @@ class HoldoutData:
         if isinstance(labels, np.ndarray):
             labels.flags.writeable = False  # nobody who is shown them changes them
         self.X = X
-        self.labels: NDArray[Any] | Column = labels
-        if is_read_in_blocks(labels):
-            self.labels = column_of(labels) or labels
+        column = column_of(labels) if is_read_in_blocks(labels) else None
+        self.labels: NDArray[Any] | Column = column or labels
         self.priced_classes = priced_classes
         self.top_ups = 0  # how often the rows that the ledger began with were changed
         self.first_like = 0  # after how many changes they were first the rows that they are
