@@ -298,10 +298,6 @@ class QuestionRecord(LedgerRecord):
     purpose: str
     model: str | None = None
 
-    def shown_in_answer(self) -> dict[str, Any]:
-        """Return what an `Answer` has of the question, by the same names."""
-        return {each.name: getattr(self, each.name) for each in fields(Answer) if each.name in ASKED}
-
 
 _OF_ALL = {each.name for each in fields(LedgerRecord)}
 ASKED = tuple(each.name for each in fields(QuestionRecord) if each.name not in _OF_ALL)
@@ -376,7 +372,7 @@ class ValueRecord(MechanismRecord, QuestionRecord):
         return Answer(
             outcome.value, outcome.interval, outcome.verdict, cost, certificate, record.seq,
             levels=outcome.levels, reason=outcome.reason, repeated=not record.fresh,
-            published=self.half_width_if_published, **self.shown_in_answer(),
+            published=self.half_width_if_published,
         )  # fmt: skip
 
 
@@ -531,8 +527,8 @@ class RefusalRecord(QuestionRecord):
 
     def answer(self, record: Record, genesis: Genesis) -> Answer:
         """Return what the asker gets; ``record`` is where it stands in the ledger."""
-        no_interval, shown = (-math.inf, math.inf), {"reason": self.reason, **self.shown_in_answer()}
-        return Answer(math.nan, no_interval, "refused", Cost(0.0), None, record.seq, **shown)
+        no_interval = (-math.inf, math.inf)
+        return Answer(math.nan, no_interval, "refused", Cost(0.0), None, record.seq, reason=self.reason)
 
 
 def kept_outputs(body: dict[str, Any]) -> str | None:

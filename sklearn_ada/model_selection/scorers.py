@@ -446,7 +446,29 @@ class StableHoldoutScorer(HoldoutScorer):
         return median_guess_from_rows(self.metric, estimator, X, y, size)
 
 
-class LadderScorer(HoldoutScorer):
+class SettingsScorer(HoldoutScorer):
+    """Score by the mechanism that settings ask for.
+
+    Parameters
+    ----------
+    scoring : str, callable or Metric
+        A metric with an interval of its own.
+    holdout : Holdout
+    settings : object
+        Of a class that a class of questions has as its ``settings_type``.
+    **options : dict
+        ``validation`` and ``on_exhausted``, as of `ThresholdoutScorer`.
+    """
+
+    def __init__(self, scoring: Scoring, holdout: Holdout, *, settings: Any, **options: Any) -> None:
+        super().__init__(scoring, holdout, **options)
+        if type(settings) not in QUESTIONS:
+            raise bad_parameter("settings", "SettingsScorer", "settings of a mechanism", settings)
+        self.settings = settings
+        _ = self.metric.certified_measure  # raises if only a stable median can certify the metric
+
+
+class LadderScorer(SettingsScorer):
     """Score by the best value so far, so that only improvements are revealed.
 
     A model that beats the best so far by more than a step gets its own value, rounded to a step, with an
@@ -491,30 +513,8 @@ class LadderScorer(HoldoutScorer):
         validation: float = 0.25,
         on_exhausted: str = "nan",
     ) -> None:
-        super().__init__(scoring, holdout, validation=validation, on_exhausted=on_exhausted)
-        self.settings = LadderSettings(step)
-        _ = self.metric.certified_measure  # raises if only a stable median can certify the metric
-
-
-class SettingsScorer(HoldoutScorer):
-    """Score by the mechanism that settings ask for.
-
-    Parameters
-    ----------
-    scoring, holdout
-        As of `LadderScorer`.
-    settings : object
-        Of a class that a class of questions has as its ``settings_type``.
-    **options : dict
-        ``validation`` and ``on_exhausted``, as of `LadderScorer`.
-    """
-
-    def __init__(self, scoring: Scoring, holdout: Holdout, *, settings: Any, **options: Any) -> None:
-        super().__init__(scoring, holdout, **options)
-        if type(settings) not in QUESTIONS:
-            raise bad_parameter("settings", "SettingsScorer", "settings of a mechanism", settings)
-        self.settings = settings
-        _ = self.metric.certified_measure  # raises if only a stable median can certify the metric
+        options: dict[str, Any] = {"validation": validation, "on_exhausted": on_exhausted}
+        super().__init__(scoring, holdout, settings=LadderSettings(step), **options)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ class Question(ABC):
         super().__init_subclass__(**keywords)
         if cls.settings_type is not None and "settings_type" in vars(cls):
             QUESTIONS[cls.settings_type] = cls
-        FIRST_WORDS.add(cls.first_word)
+        FIRST_WORDS.update({cls.first_word} - {""})
 
     @property
     def at_once(self) -> bool:
