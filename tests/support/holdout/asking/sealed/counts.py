@@ -40,12 +40,18 @@ def ask(holdout, right, guess, guess_rows=1500, name="", publish=False, **how):
 
 
 def held_by_frames(error):
-    """Return the values that frames of the package hold in the traceback of an error, and their closures."""
+    """Return the values that frames of the package hold in the traceback of an error.
+
+    With what is in their closures, in lists, and in the attributes of the package's own objects.
+    """
     trace, held = error.__traceback__, []
     while trace is not None:
         if "sklearn_ada" in trace.tb_frame.f_code.co_filename:
             for value in trace.tb_frame.f_locals.values():
                 held += [value, *(c.cell_contents for c in getattr(value, "__closure__", None) or ())]
+                if type(value).__module__.startswith("sklearn_ada"):  # a model of the test knows its count
+                    held += getattr(value, "__dict__", {}).values()
+                held += value if isinstance(value, list) else ()
         trace = trace.tb_next
     return held
 
