@@ -107,9 +107,8 @@ class Session:
         stored = begun.policy
         if stored.seal_key is not None:
             check_library()
-        policy = replace(
-            policy, answers=stored.answers, check_share=stored.check_share, seal_key=stored.seal_key
-        )
+        found = ("answers", "check_share", "seal_key", "format")
+        policy = replace(policy, **{name: getattr(stored, name) for name in found})
         return cls(data, policy, opened, asker, begun.fingerprint)
 
     @property

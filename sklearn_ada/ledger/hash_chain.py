@@ -18,7 +18,7 @@ from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from sklearn_ada._validation import bad_parameter
-from sklearn_ada.accounting.events import SCHEMA_VERSION
+from sklearn_ada.accounting.events import FORMATS
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
 
 
@@ -327,13 +327,14 @@ def damage(name: str, what: str) -> LedgerDamagedError:
     )
 
 
-def check_schema(genesis: dict[str, Any], name: str) -> None:
-    """Raise unless this release can read records of the version that the genesis names."""
-    version = genesis.get("schema")
-    if type(version) is not int or version != SCHEMA_VERSION:
+def check_format(genesis: dict[str, Any], name: str) -> None:
+    """Raise unless this release reads records of the format that the genesis names."""
+    number = genesis.get("schema")
+    if type(number) is not int or number not in FORMATS:
         raise LedgerMismatchError(
-            f"The ledger {name!r} has records of version {version!r}, and this release reads version "
-            f"{SCHEMA_VERSION}. Use the release of sklearn_ada that wrote it, or a newer one."
+            f"The ledger {name!r} has records of format {number!r}, and this release reads the formats "
+            f"{' and '.join(map(str, FORMATS))}. Use the release of sklearn_ada that wrote it, or a newer "
+            "one."
         )
 
 
@@ -348,7 +349,6 @@ def compare_genesis(stored: Body, expected: Body, name: str, instead: str | None
     is_untouched : bool
         Whether it is a file in which nothing is recorded but the genesis: then it may be begun anew.
     """
-    check_schema(stored, name)
     if "ids" in (ways := [g.get("identity") for g in (stored, expected)]) and ways[0] != ways[1]:
         begun, opened = ("with", "without") if ways[0] == "ids" else ("without", "with")
         raise LedgerMismatchError(

@@ -38,7 +38,7 @@ from sklearn_ada.ledger.hash_chain import (
     State,
     StoredRecord,
     check_continues,
-    check_schema,
+    check_format,
     compare_genesis,
     damage,
     next_stored,
@@ -167,6 +167,7 @@ class ChainedLedger(Ledger[State]):
             return stored_genesis(genesis_from_secret(new_secret))
 
         stored, kept, is_untouched = cls._guarded(place, lambda: cls._begun(place, first, new_secret))
+        check_format(stored, cls._shown(place))
         expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         compare_genesis(stored, expected, cls._shown(place), cls._instead_of(place), is_untouched)
         ledger = cls(place, expected, start)
@@ -183,7 +184,7 @@ class ChainedLedger(Ledger[State]):
         """
         place = cls._place_of(address)
         genesis = cls._guarded(place, lambda: cls._genesis_at(place))
-        check_schema(genesis, cls._shown(place))
+        check_format(genesis, cls._shown(place))
         ledger = cls(place, genesis, start)
         ledger._mode = cls._mode_of_looking
         if replay:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sklearn_ada._validation import LN_2, Check, bad_parameter, checked_fields, option, or_none, plain
 from sklearn_ada.accounting.codes import Code
-from sklearn_ada.accounting.events import SCHEMA_VERSION
+from sklearn_ada.accounting.events import FORMAT
 from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees.cells import choose_half_cell
@@ -150,6 +150,7 @@ _SEALING = ("answers", "shares", "seal_key")  # of these an exact ledger's genes
     route=option(("description_length", "differential_privacy", "both")),
     class_mix=option(("conditional", "priced")),
     answers=or_none(check_answers),
+    format="integer >= 1",
 )
 class Policy:
     """How a holdout shares out its failure probability and prices its answers.
@@ -183,6 +184,8 @@ class Policy:
     seal_key : str or None
         The public key that sealed values are encrypted for (`terms.seal_key`); None hides them by the
         ledger's secret. Ledgers of older releases do not name it: they have none.
+    format : int
+        Of the ledger: what its records mean and what they cost, which stays as it was when it was begun.
     """
 
     confidence_level: float = 0.95
@@ -195,6 +198,7 @@ class Policy:
     answers: str | None = "exact"
     shares: tuple[float, float] = (description_length.SEALED_PART, description_length.TRANSCRIPT_PART)
     seal_key: str | None = None
+    format: int = FORMAT
 
     def __post_init__(self) -> None:
         private = f"where route={self.route!r}"
@@ -309,6 +313,7 @@ class Policy:
                 return replace(self, answers="exact")
             return replace(self, answers="coarse") if durable else self
         left: dict[str, Any] = {"check_share": found.get("check_share", self.check_share)}
+        left["format"] = found["schema"]
         if self.answers in (None, "auto"):
             left["answers"] = as_given(found.get("answers", "exact"))
         if self.seal_key is None and self.answers != "exact":
@@ -327,17 +332,19 @@ class Policy:
         """Return what a genesis record says of it: nothing of sealed answers where there are none."""
         answers = _COARSE_ON_DISK if self.seals_all else self.answers
         body = asdict(self) | {"shares": list(self.shares), "answers": answers}
-        left_out = _SEALING if not self.seals else ("seal_key",) if self.seal_key is None else ()
+        unsealed = _SEALING if not self.seals else ("seal_key",) if self.seal_key is None else ()
+        left_out = {"format", *unsealed}  # a genesis names the format its schema
         return {name: each for name, each in body.items() if name not in left_out}
 
     @classmethod
     def from_dict(cls, body: dict[str, Any]) -> Policy:
         """Return the policy that stands in a genesis record, among other things."""
-        given = {each.name: body[each.name] for each in fields(cls) if each.name not in _SEALING}
+        named_otherwise = (*_SEALING, "format")
+        given = {each.name: body[each.name] for each in fields(cls) if each.name not in named_otherwise}
         if "answers" in body:
             given |= {"answers": as_given(body["answers"]), "shares": tuple(body["shares"])}
             given["seal_key"] = body.get("seal_key")
-        return cls(**given | {"code": Code(**body["code"])})
+        return cls(**given | {"code": Code(**body["code"]), "format": body["schema"]})
 
 
 def as_given(answers: str) -> str:
@@ -409,7 +416,7 @@ class Genesis:
         if found is not None and data.ids is None and "identity" not in found:
             identity = "content"
         body = {
-            "schema": SCHEMA_VERSION,
+            "schema": policy.format,
             **({} if identity == "content" else {"identity": identity}),
             "fingerprint": data.fingerprint(secret, identity),
             "rows": len(data),

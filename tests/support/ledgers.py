@@ -1,13 +1,17 @@
 """Forgetting ledgers in memory: holdouts of the same labels share one, and tests want one for each."""
 
+import contextlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from sklearn_ada.ledger import memory, transactions
+from sklearn_ada.terms.policy import Policy
 from tests.support.ledger.damages import chained, forget, rows_of, with_rows
 
 __all__ = [
-    "bodies", "changes_of", "forget_ledgers_in_memory", "kinds", "names_of_ledgers_in_memory", "rewritten",
+    "begun_as", "bodies", "changes_of", "forget_ledgers_in_memory", "kinds", "names_of_ledgers_in_memory",
+    "rewritten",
 ]  # fmt: skip
 
 
@@ -25,6 +29,21 @@ def forget_ledgers_in_memory(names: Collection[str] | None = None) -> None:
         transactions._connections[slot].forget()
     for slot in [slot for slot in transactions._seen if slot[0] in names]:
         del transactions._seen[slot]
+
+
+@contextlib.contextmanager
+def begun_as(number: int) -> Iterator[None]:
+    """Let ledgers that are begun in this block be of an older format; they stay so when opened later."""
+    of_found = Policy.of_found
+
+    def older(policy, found, *, durable):
+        return of_found(replace(policy, format=number) if found is None else policy, found, durable=durable)
+
+    Policy.of_found = older
+    try:
+        yield
+    finally:
+        Policy.of_found = of_found
 
 
 def bodies(holdout):

@@ -1,4 +1,4 @@
-"""Write the golden ledger, for a new schema version: ``python -m tests.golden.records.make_golden``."""
+"""Write the golden ledger, for a new format: ``python -m tests.golden.records.make_golden``."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ import tempfile
 import numpy as np
 
 from sklearn_ada import Holdout, MedianSettings
-from sklearn_ada.accounting.events import SCHEMA_VERSION
+from sklearn_ada.accounting.events import FORMAT
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import SQLiteLedger
 from tests.support import holdouts
@@ -82,7 +82,7 @@ def main():
                 for record, digest in zip(ledger.records(), hashes, strict=True)
             ],
         }
-    stem = pathlib.Path(__file__).parent / f"golden_schema_{SCHEMA_VERSION}"
+    stem = pathlib.Path(__file__).parent / f"golden_schema_{FORMAT}"
     stem.with_suffix(".sql").write_text(text)
     stem.with_suffix(".json").write_text(json.dumps(golden, indent=1, sort_keys=True) + "\n")
 

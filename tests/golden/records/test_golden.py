@@ -1,6 +1,6 @@
-"""A ledger of schema version 1 as it was written once: it must be written and read the same for ever.
+"""A ledger of format 1 as it was written once: it must be written and read the same for ever.
 
-If a test fails because the format was changed on purpose, the schema version must change with it, and these
+If a test fails because the format was changed on purpose, the format must change with it, and these
 golden files stay, for old ledgers must still be read. `python -m tests.golden.records.make_golden` writes
 new ones.
 """
@@ -15,7 +15,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sklearn_ada.accounting.events import SCHEMA_VERSION
+from sklearn_ada import Holdout
+from sklearn_ada.accounting.events import FORMATS
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.records import read_record
 from sklearn_ada.holdout.state import State
@@ -23,6 +24,7 @@ from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash
 from sklearn_ada.terms.policy import Genesis
 from tests.golden.records.make_golden import dump
 from tests.support.ledger.ledger_backends import Tally
+from tests.support.ledgers import begun_as, bodies
 
 FOLDER = pathlib.Path(__file__).parent
 DUMP = (FOLDER / "golden_schema_1.sql").read_text()
@@ -50,8 +52,8 @@ def old_file(tmp_path):
     return tmp_path / "old.db"
 
 
-def test_the_golden_ledger_is_of_the_schema_of_today():
-    assert GENESIS["schema"] == SCHEMA_VERSION == 1
+def test_the_golden_ledger_is_of_a_format_that_is_read():
+    assert GENESIS["schema"] == FORMATS[0] == 1
 
 
 def test_records_are_chained_by_the_same_hashes():
@@ -106,8 +108,8 @@ def test_records_that_differ_have_hashes_that_differ(one, other):
     assert (chain_hash("0" * 64, *one) == chain_hash("0" * 64, *other)) == (one == other)
 
 
-@pytest.mark.parametrize("schema", [0, 2, 99, "1", None])
-def test_a_ledger_of_an_unknown_schema_version_is_refused_by_its_holdout_and_the_command(old_file, schema):
+@pytest.mark.parametrize("schema", [0, 2, 4, 99, "1", None, True])
+def test_a_ledger_of_an_unknown_format_is_refused_by_its_holdout_and_the_command(old_file, schema):
     text = canonical_json({**GENESIS, "schema": schema})
     digest = chain_hash("", 0, None, text)
     with contextlib.closing(sqlite3.connect(old_file)) as db:
@@ -115,8 +117,20 @@ def test_a_ledger_of_an_unknown_schema_version_is_refused_by_its_holdout_and_the
         db.execute("UPDATE records SET body = ?, hash = ?", (text, digest))
         db.execute("UPDATE head SET count = 1, hash = ?", (digest,))
         db.commit()
-    sentence = rf"version {re.escape(repr(schema))}.*versions? 1"
+    sentence = rf"format {re.escape(repr(schema))}.*formats 1 and 3"
     with pytest.raises(LedgerMismatchError, match=sentence):
         opened(old_file)
     with pytest.raises(LedgerMismatchError, match=sentence):
         SQLiteLedger.open_existing(old_file, State)
+
+
+@pytest.mark.parametrize("terms", [{}, {"answers": "coarse"}, {"ids": range(40)}, {"class_mix": "priced"}])
+@pytest.mark.parametrize("number", FORMATS)
+def test_a_ledger_goes_on_in_the_format_in_which_it_was_begun(tmp_path, number, terms):
+    X, y = [[float(row)] for row in range(40)], [0, 1] * 20
+    with begun_as(number):
+        begun = Holdout(X, y, ledger=tmp_path / "a.db", **terms)
+    assert bodies(begun)[0]["schema"] == number
+    again = Holdout(X, y, ledger=tmp_path / "a.db", **terms)
+    assert bodies(again) == bodies(begun)
+    assert again._session.policy.format == number
