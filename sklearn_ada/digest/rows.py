@@ -58,6 +58,7 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 _BLOCK_CELLS = 2**17  # of a sparse matrix that are made dense at a time
 _DENSE_CELLS = 2**28  # 2 GiB as floats, read in a second or two
 FALSE_ALARM = 1e-9
+_FEW_COPIES, _SHARE_OF_COPIES = 10, 0.02  # of rows that occur more than once, of which nobody is warned
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -340,6 +341,38 @@ def row_hashes(X: Any) -> NDArray[np.uint64]:
         for j, column in enumerate(_columns(X)):
             total += _entries(column, np.array([j]))
     return total
+
+
+def copies_beyond_chance(X: Any) -> int:
+    """Return how many rows occur more than once, or 0 if that may be chance.
+
+    It may be if few do, or if half as many would where each column is in an order of its own: rows of a few
+    discrete columns are often equal.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 2))
+    >>> copies_beyond_chance(np.vstack([X, X[:20]]))
+    40
+    >>> copies_beyond_chance(rng.integers(2, size=(100, 2)))
+    0
+    """
+    copies = _count_copies(row_hashes(X))
+    if copies <= max(_FEW_COPIES, _SHARE_OF_COPIES * n_rows(X)):
+        return 0
+    if hasattr(X, "tocsr"):  # of many columns, of which no row is like another by chance
+        return copies
+    rng, total = np.random.default_rng(0), np.zeros(n_rows(X), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for j, column in enumerate(_columns(X)):
+            total += rng.permutation(_entries(column, np.array([j])))
+    return copies if _count_copies(total) < copies / 2 else 0
+
+
+def _count_copies(hashes: NDArray[np.uint64]) -> int:
+    counts = np.unique(hashes, return_counts=True)[1]
+    return int(counts[counts > 1].sum())
 
 
 def ln_tail_of_cross_pairs(pairs: int, members_in_holdout: int, cross: int) -> float:

@@ -59,6 +59,8 @@ _UNSCORED_CHOICE = (
 Validated = Callable[[], tuple[Any, Any, Any]]
 """Returns a model of one part of the rows, and the rest of them with its labels."""
 
+_ROWS_TRIED = 1_000  # on which two scores are compared
+
 _OWN_FOLDS = "the search's own folds"  # of the rows that the model was fitted on, so they need no digest
 
 
@@ -330,6 +332,7 @@ def _ask_about_winners(run: Run) -> Winner:
     if why:
         results.update(searches.columns_of([None] * len(ranking.scores)))
         return Winner(ranking.search, results, chosen[0], models[0], [], None, unasked=why)
+    by_folds = not hidden and not _ranks_otherwise(run, ranking, models[0]) and by_folds
     round_name = _open_round_of(run, len(chosen), selecting)
     if selecting:
         epsilon = "auto" if given.how.draws_winner else None
@@ -363,7 +366,35 @@ def _run_search(run: Run) -> tuple[Ranking, bool]:
     run.fit_search(search, run.params.of_asking() if hidden else run.params.of_search)
     ranking = searches.ranked(search, name)
     by_metric = own_scoring in (given.scoring, metric, metric.scoring, searches.plain_scoring(metric))
-    return ranking, by_metric and not hidden
+    return ranking, by_metric
+
+
+def _ranks_otherwise(run: Run, ranking: Ranking, model: Any) -> bool:
+    """Return, with a warning, whether a search's scores are of another metric than the certified one.
+
+    Without scoring it ranks by its estimator's own ``score``, which need not be the usual metric: that of a
+    search inside is by its scoring, that of a Poisson regression is a share of deviance explained. Whether
+    it is shows on labels in another order, where two metrics do not agree by chance.
+    """
+    search, how = ranking.search, ""
+    if run.params.weighs_scores:
+        how = "scores with weights or other metadata"
+    elif search.get_params(deep=False).get("scoring") is None and not run.given.of_pairs:
+        order = np.random.default_rng(0).permutation(n_rows(run.X))[:_ROWS_TRIED]
+        X, y = take_rows(run.X, order), take_rows(run.y, order[::-1])
+        try:
+            is_same = bool(np.isclose(model.score(X, y), run.metric.score(model, X, y), equal_nan=True))
+        except Exception:  # it may take labels in their own order only: then nobody can say
+            is_same = False
+        how = "" if is_same else f"{type(model).__name__}.score"
+    if how:
+        warn_user(
+            f"The search ranks its candidates by {how}, which is not {run.metric.name}, the metric that is "
+            f"certified. So the guess is the {run.metric.name} of a model on validation rows. To rank by it, "
+            f"give the search scoring={run.metric.name!r}; to certify another metric, name it: "
+            "ReusableHoldoutCV(scoring=...)."
+        )
+    return bool(how)
 
 
 def _askable(models: list[Any], metric: Metric) -> list[int]:
@@ -503,7 +534,8 @@ def _tuned_by_validation(validated: Validated, metric: Metric, y: Any) -> tuple[
     """
     try:
         return _tuned_by(metric, *validated())
-    except Exception:  # too few rows, a class is missing, ...
+    except Exception as error:  # too few rows, a class is missing, ...
+        _warn_of_no_guess(metric, error)
         if metric.has_interval_of_all_rows and not metric.measure.needs_rows:
             return metric.of_all_rows(), None
     of_numbers = metric.response.target == "numbers" or type_of_target(y).startswith("continuous")
@@ -518,7 +550,7 @@ def _tuned_by(metric: Metric, model: Any, X: Any, y: Any) -> tuple[Metric, Guess
 
 
 def _guess_from_validation(validated: Validated, metric: Metric, subsample_size: int | None) -> Guess | None:
-    """Return a guess from a model of one part of the rows, on the rest.
+    """Return a guess from a model of one part of the rows, on the rest; None, with a warning, if none can be.
 
     It raises nothing: the search's choice may be paid for by now, and without a guess the answer is as good.
     """
@@ -526,8 +558,17 @@ def _guess_from_validation(validated: Validated, metric: Metric, subsample_size:
         if subsample_size is None:
             return guess_from_rows(metric, *validated())
         return median_guess_from_rows(metric, *validated(), subsample_size)
-    except Exception:  # too few rows, a class is missing, ...: only the price suffers
+    except Exception as error:  # too few rows, a class is missing, ...: only the price suffers
+        _warn_of_no_guess(metric, error)
         return None if subsample_size is None else Guess(0.0, deviation=1.0)
+
+
+def _warn_of_no_guess(metric: Metric, error: Exception) -> None:
+    warn_user(
+        f"No guess of {metric.name} could be computed on validation rows ({type(error).__name__}), so the "
+        "holdout's answer costs some nats more. More training rows would give one, or, where the search does "
+        "not rank by the metric that is certified, scoring= of the search."
+    )
 
 
 def standard_error(answer: Answer) -> float:

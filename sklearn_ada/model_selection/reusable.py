@@ -40,6 +40,7 @@ from sklearn_ada.model_selection.training_rows import (
     is_shuffled_for,
     remember_rows,
     warn_of_blocks,
+    warn_of_copies,
     warn_of_rows_of_fit,
 )
 from sklearn_ada.terms.models import Subject, model_digest
@@ -416,6 +417,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         metric = None if why_no_metric or (self.ask == "winner" and not given.keeps_model) else given.metric()
 
         passed = searches.FitParams.of(self, fit_params, n_rows(X))
+        if given.given_holdout is None:  # else its rows are not among these
+            warn_of_copies(X, passed.groups)
         self.holdout_, train, cv = set_aside(given, X, y, passed.groups, searches.own_folds(self.search), ids)
         self.train_indices_ = np.asarray(train)
         self._takes_pairs_with = (n_rows(X), train) if given.of_pairs else None

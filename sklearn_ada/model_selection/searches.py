@@ -27,7 +27,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -508,12 +508,15 @@ class FitParams:
         What goes to the search, and to the final refit.
     n : int
         Number of rows; parameters of this length are split along with them.
+    weighs_scores : bool, default=False
+        Whether any of them, such as weights, goes to the search's scorer.
     """
 
     groups: Any
     of_search: dict[str, Any]
     of_model: dict[str, Any]
     n: int
+    weighs_scores: bool = False
 
     @classmethod
     def of(cls, wrapper: Any, params: dict[str, Any], n: int) -> FitParams:
@@ -528,11 +531,14 @@ class FitParams:
         """
         of_search = dict(params)
         of_model = {name: value for name, value in params.items() if name != "groups"}
+        weighs_scores = False
         if get_config()["enable_metadata_routing"] and params:
             of_search, of_model = dict(process_routing(wrapper, "fit", **params).search.fit), {}
             if of_search and hasattr(wrapper.search, "get_metadata_routing"):
-                of_model = dict(process_routing(wrapper.search, "fit", **of_search).estimator.fit)
-        return cls(params.get("groups"), of_search, of_model, n)
+                routed = process_routing(wrapper.search, "fit", **of_search)
+                of_model = dict(routed.estimator.fit)
+                weighs_scores = bool(getattr(routed.get("scorer"), "score", None))
+        return cls(params.get("groups"), of_search, of_model, n, weighs_scores)
 
     def take(self, rows: NDArray[Any]) -> FitParams:
         """Return the parameters of some of the rows."""
@@ -541,7 +547,9 @@ class FitParams:
             return {name: take_rows(v, rows) if _is_aligned(v, self.n) else v for name, v in params.items()}
 
         groups = None if self.groups is None else take_rows(self.groups, rows)
-        return FitParams(groups, part(self.of_search), part(self.of_model), len(rows))
+        return replace(
+            self, groups=groups, of_search=part(self.of_search), of_model=part(self.of_model), n=len(rows)
+        )
 
     def of_asking(self) -> dict[str, Any]:
         """Return what goes to a search whose cv takes guesses from whole groups."""

@@ -49,7 +49,7 @@ from sklearn_ada._validation import bad_parameter, check_real
 from sklearn_ada.data.labels import n_rows, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
-from sklearn_ada.digest.rows import id_hashes, part_of_each, row_hashes, rows_digest
+from sklearn_ada.digest.rows import copies_beyond_chance, id_hashes, part_of_each, row_hashes, rows_digest
 from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
 
@@ -395,6 +395,18 @@ def _positions(rows: Any) -> np.ndarray:
     """Return the row numbers of a part of a split, which may be a mask."""
     which = np.asarray(rows)
     return np.flatnonzero(which) if which.dtype == bool else which
+
+
+def warn_of_copies(X: Any, groups: Any) -> None:
+    """Warn if many rows of X occur more than once, so that copies may stand on both sides of the holdout."""
+    copies = 0 if groups is not None else copies_beyond_chance(X)
+    if copies:
+        warn_user(
+            f"{copies:,} of {n_rows(X):,} rows of X occur more than once, as after oversampling or merging "
+            "tables. Copies may be in the holdout and among the training rows, and then the certified score "
+            "is that of rows which the model has seen. Oversample inside the model (a pipeline of "
+            "imbalanced-learn), drop the copies, or keep them together: fit(X, y, groups=...)."
+        )
 
 
 def remember_rows(search: Any, X: Any, y: Any) -> None:
