@@ -26,7 +26,7 @@ from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.changes import check_not_held_out
-from sklearn_ada.holdout.records import Key
+from sklearn_ada.holdout.records import Key, read_answer
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Difference, Metric, undefined_metric
@@ -108,7 +108,7 @@ class Framed:
     keys : tuple of str
         Under which it may have been recorded before; a new one is recorded under the first.
     declared_key : str
-        Its key among declared models.
+        Its key among declared models; empty if it surely was not declared.
     entry : dict
         What its record says of it, ready for JSON: purpose, metric, mechanism, guess, asker, and the model's
         name.
@@ -139,7 +139,20 @@ class Framed:
             keys = (recorded_as,)
         entry = {"metric": metric["metric"], "mechanism": mechanism, "guess": guess_entry}
         entry |= {"purpose": question.purpose, "model": asked.subject.name, **session.asker.stamp()}
-        return cls(asked, question, subject, keys, subject_key(digest, metric, "declared"), entry)
+        return cls(asked, question, subject, keys, _declared_key(session, digest, metric), entry)
+
+
+def _declared_key(session: Session, digest: str, metric: dict[str, Any]) -> str:
+    """Return the key among declared models; empty if the share of the model was given away.
+
+    Ledgers of older formats gave it to intervals of all rows, which a guess tunes.
+    """
+    key = subject_key(digest, metric, "declared")
+    if session.policy.format >= 3:
+        return key
+    found = session.ledger.find_subject(subject_key(digest, metric, "certify", session.data.first_like))
+    before = None if found is None else read_answer(found)
+    return "" if before is not None and before.declared and "interval" in before.mechanism else key
 
 
 def frame(session: Session, asked: Ask, question: Question) -> Framed:
@@ -212,15 +225,20 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
     """Return a question as this ledger answers it: with a cell, with an interval of all rows, or as it is.
 
     With ``answers="auto"`` the first certify of a ledger is answered at once, and so is the same again. What
-    an older release has answered with the interval of its value alone is that question still.
+    an older release has answered with the interval of its value alone is that question still. So is what is
+    asked of a declared model, whose share is for one interval, and not for one of each guess.
     """
     policy = session.policy
     sealed = in_cells(question, session.data, policy, asked.candidates) if policy.seals else None
     if sealed is None:
         rows = with_rows_interval(question, session.data, policy) if question.may_use_all_rows else None
-        if rows is None or session.ledger.find(Framed.of(session, asked, question).keys[0]) is not None:
+        if rows is None:
             return question
-        return rows
+        framed, of_rows = (Framed.of(session, asked, each) for each in (question, rows))
+        if session.ledger.find(framed.keys[0]) is not None:
+            return question
+        is_declared = session.ledger.read(lambda state: state.is_declared(framed.declared_key))
+        return question if is_declared and session.ledger.find(of_rows.keys[0]) is None else rows
     if session.policy.answers == "auto" and question.purpose == "certify":
         is_first = session.ledger.read(lambda state: state.is_first(asked.round_name))
         if is_first or session.ledger.find_each(Framed.of(session, asked, question).keys):

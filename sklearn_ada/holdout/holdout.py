@@ -550,7 +550,9 @@ class Holdout(Uncopied):
         Use it if many answers are expected to differ from their guesses. With G models declared, each check
         or certify of one of them has a failure probability of at least ``beta / (4 G)``, with ``beta = 1 -
         confidence_level``, however much was revealed before. In return all other questions have half of the
-        failure probability. Theorem and proof: `sklearn_ada.holdout.rounds`.
+        failure probability. The interval of a declared model follows from the value alone. It does not
+        become narrower by ``guess_from``, which could tune another interval for each guess. Theorem and
+        proof: `sklearn_ada.holdout.rounds`.
 
         Parameters
         ----------

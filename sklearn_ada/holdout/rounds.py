@@ -32,8 +32,11 @@ has no such allowance. Refusing it to models with code of the user's own would n
 needless, as code of a library can be patched, and would take it from models that keep to it.
 
 Each model has two fixed questions, which share its delta: the mean, and (where the variance is released too)
-the mean given the variance. A ratio's interval also depends on its guess, which need not have been fixed by
-then, so ratios cannot be declared.
+the mean given the variance. Both intervals follow from the value and the variance, whatever the guess: that
+chooses cells, which only widen them. An interval that a guess tunes, or that is drawn, would be another
+question for every guess, and the share of the model was set aside for one. So no interval of all rows
+(`questions.all_rows`) has this share: a declared model is answered as if there were none. A ratio's interval
+depends on its guess, too, so ratios cannot be declared.
 """
 
 from __future__ import annotations

@@ -61,7 +61,6 @@ class RowsQuestion(RefinedQuestion):
 
     construction: RowsInterval
     step: float
-    may_be_declared = True
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_ada import Guess, Holdout
+from sklearn_ada import Guess, Holdout, Metric
 from tests.support import holdouts
+from tests.support.ledgers import begun_as, rewritten
 from tests.support.models import Column
 
 ROWS, MODELS, BETA = 200, 40, 0.05
@@ -129,3 +130,76 @@ def test_declared_intervals_cover_at_once_and_without_their_number_they_would_no
 
     monkeypatch.setattr(holdouts.State, "with_declared", without_number)
     assert stats.binom.sf(misses(range(runs, 2 * runs)) - 1, runs, BETA) < 1e-6
+
+
+ERRORS = Metric("neg_mean_absolute_error", range=(-1.0, 0.0))
+
+
+def with_errors(rows, guess):
+    """Return validation rows on which the errors of a model of column 0 are spread as a guess has them."""
+    y = np.arange(40) + 0.5
+    errors = np.r_[np.zeros(20), np.full(20, min(2 * guess, 1.0))]
+    return np.c_[y + errors, np.tile(0.0, (40, rows - 1))], y
+
+
+def numbers(seed=0, columns=3, ledger=":memory:"):
+    rng = np.random.default_rng(seed)
+    y = rng.standard_normal(ROWS)
+    X = np.c_[y + rng.random(ROWS), rng.standard_normal((ROWS, columns - 1))]
+    return Holdout(X, y, ledger=ledger)
+
+
+ASKED_AGAIN = {
+    "other validation rows": lambda holdout, metric, k: holdout.certify(
+        COINS[0], scoring=metric, guess_from=with_errors(3, 0.1 + 0.05 * k)
+    ),
+    "other deviations": lambda holdout, metric, k: holdout.certify(
+        COINS[0], scoring=metric, guess=Guess(-0.5, 40.0, 0.02 + 0.05 * k)
+    ),
+    "other values": lambda holdout, metric, k: holdout.certify(
+        COINS[0], scoring=metric, guess=Guess(-0.3 - 0.05 * k, 40.0, 0.3)
+    ),
+    "published": lambda holdout, metric, k: holdout.publish(
+        COINS[0], scoring=metric, guess=Guess(-0.3 - 0.05 * k, 40.0, 0.3)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("error", ["neg_mean_absolute_error", "neg_root_mean_squared_error"])
+@pytest.mark.parametrize("ask", ASKED_AGAIN.values(), ids=ASKED_AGAIN)
+def test_the_share_of_a_declared_model_is_for_one_interval_whatever_the_guess(ask, error):
+    """Of bets tuned by each guess the luckiest would count: .50 for .36 in an exact enumeration."""
+    holdout, metric = numbers(), Metric(error, range=(-1.0, 0.0))
+    holdout.declare([COINS[0]], scoring=metric)
+    answers = [ask(holdout, metric, k) for k in range(6)]
+    for answer in answers:
+        assert answer.certificate.ln_delta >= math.log(BETA / 4) - 1e-9
+        assert "betting" not in answer.certificate.theorem
+    ends = np.array([answer.interval for answer in answers[1:]])
+    assert (np.ptp(ends, axis=0) < 0.03).all()  # but for cells, and the variance as it is rounded
+
+
+def test_a_model_that_was_not_declared_still_has_bets():
+    holdout = numbers()
+    holdout.declare([COINS[0]], scoring=ERRORS)
+    answer = holdout.certify(COINS[1], scoring=ERRORS, guess_from=with_errors(3, 0.2))
+    assert "betting" in answer.certificate.theorem
+
+
+def test_in_an_old_ledger_a_share_that_was_given_to_an_interval_of_all_rows_is_not_given_again(tmp_path):
+    with begun_as(1):
+        holdout = numbers(ledger=tmp_path / "old.db")
+    holdout.declare(COINS[:2], scoring=ERRORS)
+    asked = [holdout.certify(model, scoring=ERRORS, guess=Guess(-0.5, 40.0, 0.3)) for model in COINS[:2]]
+    assert asked[1].certificate.ln_delta == pytest.approx(math.log(BETA / 8))
+
+    def as_by_an_older_release(body):
+        body["mechanism"]["interval"] = {"construction": "predictable bets"}
+
+    rewritten(tmp_path / "old.db", asked[0].index, as_by_an_older_release)
+    spent, kept = (
+        numbers(ledger=tmp_path / "old.db").certify(model, scoring=ERRORS, guess=Guess(-0.4, 40.0, 0.3))
+        for model in COINS[:2]
+    )
+    assert kept.certificate.ln_delta == pytest.approx(math.log(BETA / 8))
+    assert spent.certificate.ln_delta < math.log(BETA / 8) - 1.0
