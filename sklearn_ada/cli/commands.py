@@ -36,7 +36,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada._validation import aligned
 from sklearn_ada.cli.ledger_commands import add_ask_command, add_ledger_commands
-from sklearn_ada.cli.tools import count, picture, print_json, write_csv
+from sklearn_ada.cli.tools import count, picture, print_json, save_picture, write_csv
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
@@ -137,7 +137,7 @@ def _show_plan(plan: HoldoutPlan, arguments: argparse.Namespace) -> None:
     else:
         print(plan)
     if arguments.picture:
-        plan.plot().figure_.savefig(arguments.picture, dpi=120)
+        save_picture(plan.plot().figure_, arguments.picture)
 
 
 def _in_flags(message: str) -> str:
@@ -280,7 +280,7 @@ def _draw(digits: list[_Line], chance: list[_Line], picture: str) -> None:
         axes.set_ylim(-0.6, len(lines))
         axes.legend(loc="upper left", fontsize="small")
     axes.axvline(0.5, color="gray", linestyle=":")
-    figure.savefig(picture, dpi=120)
+    save_picture(figure, picture)
     print(f"\nPicture saved as {picture}")
 
 

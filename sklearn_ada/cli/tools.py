@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada._validation import printable
 from sklearn_ada.ledger.hash_chain import parse_head
+from sklearn_ada.ledger.written_files import check_written, written_file
 
 
 def count(text: str) -> int:
@@ -43,6 +44,10 @@ def head(text: str) -> str:
 
 def picture(text: str) -> str:
     """Return the name of a file that a picture can be saved as; without matplotlib any ending will do."""
+    try:
+        check_written(text, "--picture", "sklearn_ada")
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
     folder = os.path.dirname(text) or os.curdir
     if not os.path.isdir(folder):
         raise argparse.ArgumentTypeError(
@@ -56,6 +61,12 @@ def picture(text: str) -> str:
     if os.path.splitext(text)[1][1:].lower() not in endings:
         raise argparse.ArgumentTypeError(f"must end in one of .{', .'.join(endings)}, got {text!r}")
     return text
+
+
+def save_picture(figure: Any, path: str) -> None:
+    """Save a figure of matplotlib under a name that `picture` returned."""
+    with written_file(path, "--picture", "sklearn_ada") as file:
+        figure.savefig(file, dpi=120, format=os.path.splitext(path)[1][1:].lower())
 
 
 Column = NDArray[Any]

@@ -55,6 +55,7 @@ from sklearn_ada.holdout.records import (
 from sklearn_ada.holdout.report import answers_in, askers_of, letters, read_all
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
+from sklearn_ada.ledger.written_files import check_written, written_file
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
@@ -80,6 +81,7 @@ def export_certificate(ledger: Ledger[State], path: str | os.PathLike[str]) -> p
     if ending not in (".html", ".json"):
         fix = "Write both: the page to read, the JSON to verify."
         raise bad_parameter("path", "Holdout.export", "a file ending in .html or .json", str(path), fix)
+    check_written(target, "path", "Holdout.export")
     prefix = prefix_of(ledger)
     certificate = certificate_of(prefix)
     if ending == ".html":
@@ -88,12 +90,8 @@ def export_certificate(ledger: Ledger[State], path: str | os.PathLike[str]) -> p
         text = page_of(certificate, published)
     else:
         text = json.dumps(certificate, indent=1, allow_nan=False)
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        beside.write_text(text + "\n", encoding="utf-8")
-        os.replace(beside, target)  # nobody finds half of it
-    finally:
-        beside.unlink(missing_ok=True)
+    with written_file(target, "path", "Holdout.export") as file:
+        file.write(f"{text}\n".encode())
     return target
 
 

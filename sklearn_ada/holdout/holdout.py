@@ -657,7 +657,7 @@ class Holdout(Uncopied):
         ----------
         path : path-like or str
             A file ending in ".html", a page to read and print, or in ".json", which can be verified. An
-            existing file is replaced.
+            existing file is replaced, unless it is a ledger or belongs to one.
 
         Returns
         -------
@@ -667,7 +667,7 @@ class Holdout(Uncopied):
         Raises
         ------
         ValueError
-            For another ending.
+            For another ending, or where a ledger is, what belongs to one, or no file.
         LedgerError
             If the ledger cannot be read.
 
