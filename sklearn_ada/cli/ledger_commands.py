@@ -19,7 +19,8 @@ import numpy as np
 
 from sklearn_ada._validation import aligned, counted, number, percent
 from sklearn_ada.answer import Answer
-from sklearn_ada.cli.tools import count, head, print_json, read_columns, write_csv
+from sklearn_ada.cli.columns import as_labels, check_first_line, read_columns
+from sklearn_ada.cli.tools import count, head, print_json, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.holdout.certificate import verify_certificate
 from sklearn_ada.holdout.holdout import Holdout
@@ -90,11 +91,15 @@ _OF_ANSWER = ("index", "value", "interval", "verdict", "target")
 
 def _asked(arguments: argparse.Namespace) -> tuple[Holdout, Answer]:
     """Return the holdout and its answer; ValueError for bad files or parameters, before it is charged."""
-    labels, ids = read_columns(arguments.data, arguments.label_column, arguments.id_column)
-    predictions = Predictions(
-        *read_columns(arguments.predictions, arguments.prediction_column, arguments.id_column),
-        classes=_typed(arguments.classes, labels),
+    labels, ids, name = read_columns(arguments.data, arguments.label_column, arguments.id_column)
+    predicted, whose, other = read_columns(
+        arguments.predictions, arguments.prediction_column, arguments.id_column
     )
+    may_occur = (labels, predicted, arguments.classes or [])
+    check_first_line(arguments.data, name, "--label-column", *may_occur)
+    check_first_line(arguments.predictions, other, "--prediction-column", *may_occur)
+    predicted = as_labels(predicted, arguments.predictions, labels, arguments.data)
+    predictions = Predictions(predicted, whose, classes=_typed(arguments.classes, labels))
     holdout = Holdout(
         np.empty((len(labels), 0)), labels, ids=ids, class_mix="priced", ledger=arguments.ledger,
         confidence_level=arguments.confidence_level, tolerance=arguments.tolerance,

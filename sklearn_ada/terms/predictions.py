@@ -161,7 +161,10 @@ class Predictions(Given):
         """
         values = self._values
         if label_kind(values) != label_kind(data.labels):
-            raise _bad(owner, f"labels that are {label_kind(data.labels)}, as y is", f"{values.dtype} values")
+            first = np.asarray(values.values if isinstance(values, Column) else values)[:1].tolist()[0]
+            got = f"{label_kind(values)}, such as {printable(repr(first))}"
+            expected = f"labels that are {label_kind(data.labels)}"
+            raise _bad(owner, f"{expected}, as y is", got, "Write them as the labels of y are written.")
         order = self._order(data, owner)
         if isinstance(values, Column):
             labels = values.values

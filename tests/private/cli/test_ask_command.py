@@ -10,7 +10,7 @@ import pytest
 
 from sklearn_ada import Holdout, Predictions
 from sklearn_ada.cli import main
-from sklearn_ada.cli.tools import read_columns
+from sklearn_ada.cli.columns import read_columns
 from tests.support.ledger.postgresql_server import PASSWORD
 from tests.support.processes import started
 
@@ -176,7 +176,7 @@ def test_a_database_that_refuses_or_is_of_other_labels_is_named_without_its_pass
         ([*BY_ORDER, *REST, "--id-column", "id"], "has no names of columns"),
         (["--predictions", "predicted.csv", "--data", "data.csv", *REST], "name that of the labels"),
         ([*BY_IDS[:-1], "z", *REST], "has no column 'z', but 'id', 'age', 'y'"),
-        ([*BY_IDS[:-1], "age", *REST], "labels that are numbers"),
+        ([*BY_IDS[:-1], "age", *REST], "the labels of 'data.csv' are whole numbers"),
         (["--predictions", "predicted.npy", *BY_IDS[2:], *REST], "has no names of columns"),
     ],
 )
@@ -187,7 +187,7 @@ def test_bad_arguments_end_with_status_2(folder, refused, arguments, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no column|several columns"),
+        ("", "has no column: its first line"),
         ("a\n", None),
         ("a,a\n1,2\n", "two columns of one name"),
         ("a,b\n1,2\n3\n", "lacks a cell, or has one too many, in row 3"),
@@ -210,7 +210,7 @@ def test_bad_files_are_refused_by_name(tmp_path, text, message):
 def test_cells_are_numbers_only_if_all_are_written_as_such(tmp_path):
     path = tmp_path / "labels.csv"
     write(path, ("id", "y"), [("007", "1"), ("8", "-2")])
-    labels, ids = read_columns(str(path), "y", "id")
+    labels, ids, _ = read_columns(str(path), "y", "id")
     assert labels.tolist() == [1, -2]
     assert ids.tolist() == ["007", "8"]
     cells = [str(i % 3) for i in range(70_000)] + ["none"]  # a late word
@@ -242,7 +242,7 @@ def test_parquet_reads_like_csv(tmp_path):
 
     path = str(tmp_path / "labels.parquet")
     parquet.write_table(pyarrow.table({"id": ["a", "b"], "y": [1, 0]}), path)
-    labels, ids = read_columns(path, "y", "id")
+    labels, ids, _ = read_columns(path, "y", "id")
     assert (labels.tolist(), ids.tolist()) == ([1, 0], ["a", "b"])
     parquet.write_table(pyarrow.table({"y": [1, None]}), path)
     with pytest.raises(ValueError, match="lacks a cell"):

@@ -195,7 +195,7 @@ IDS = np.arange(N)
     ("how", "values", "ids", "message"),
     [
         ({}, ["ham"] * (N - 1), None, f"labels for the {N} rows of the holdout. Got '{N - 1} labels'"),
-        ({}, [0] * N, None, "labels that are text, as y is. Got 'int64 values'"),
+        ({}, [0] * N, None, "labels that are text, as y is. Got 'numbers, such as 0'"),
         ({}, ["ham"] * N, IDS, "ids of the predictions alone' instead. Leave out"),
         ({"ids": IDS}, ["ham"] * N, None, r"ids of the holdout alone' instead. Give them: Predictions\("),
         ({"ids": IDS}, ["ham"] * N, IDS + 5, "5 rows without a prediction, 5 unknown ids"),
