@@ -22,6 +22,28 @@ from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.holdout_data import HoldoutData
 
 _ALL_QUANTILES = 0.5  # a half-width
+_FEW = 20  # rows or groups, of which no interval is narrower than .14
+
+
+def warn_of_design(session: Session) -> None:
+    """Warn, once a process, of rows that can certify little, whatever is asked.
+
+    A few rows, or labels of one class only: then an interval near 1 says nothing of a model.
+    """
+    data = session.data
+    if data.n_units < _FEW:
+        least = 1.0 - (1.0 - session.policy.confidence_level) ** (1.0 / data.n_units)
+        warn_user(
+            f"The holdout has {_units(data, None)}: of a model that is right about all of them no more than "
+            f"{1.0 - least:.2g} is certified. plan_holdout says how many rows a narrow interval takes.",
+            once=("few rows", session.fingerprint),
+        )
+    elif data.classes is not None and len(data.classes) == 1:
+        warn_user(
+            "All labels of the holdout are of one class: whatever always predicts it is right about every "
+            "row. Hold out rows of all classes (a stratified split, or more rows).",
+            once=("one class", session.fingerprint),
+        )
 
 
 def warn_of_median(session: Session, question: Question, estimator: Any) -> None:
@@ -58,8 +80,12 @@ def _units(data: HoldoutData, n_subsamples: int | None) -> str:
 
 
 def warn_if_vacuous(session: Session, answer: Answer, question: Question) -> None:
-    """Warn, once a process, of an answer that certifies nothing and was not given before."""
-    if not answer.repeated and certifies_nothing(answer):
+    """Warn, once a process, of a new answer that certifies nothing, or of rows that can certify little."""
+    if answer.repeated or not answer.answered:
+        return
+    if not certifies_nothing(answer):
+        warn_of_design(session)
+    else:
         parts = question.n_subsamples
         warn_user(
             f"An answer of the holdout certifies nothing. {why_vacuous(session, parts)}",

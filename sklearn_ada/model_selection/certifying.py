@@ -381,9 +381,12 @@ def _ranks_otherwise(run: Run, ranking: Ranking, model: Any) -> bool:
         how = "scores with weights or other metadata"
     elif search.get_params(deep=False).get("scoring") is None and not run.given.of_pairs:
         order = np.random.default_rng(0).permutation(n_rows(run.X))[:_ROWS_TRIED]
-        X, y = take_rows(run.X, order), take_rows(run.y, order[::-1])
+        y = take_rows(run.y, order[::-1])
         try:
-            is_same = bool(np.isclose(model.score(X, y), run.metric.score(model, X, y), equal_nan=True))
+            scores = [
+                score(take_rows(run.X, order), y) for score in (model.score, partial(run.metric.score, model))
+            ]
+            is_same = bool(np.isclose(*scores, equal_nan=True))
         except Exception:  # it may take labels in their own order only: then nobody can say
             is_same = False
         how = "" if is_same else f"{type(model).__name__}.score"

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import Check, as_check, bad_parameter, integer, option, or_none
-from sklearn_ada.holdout.advice import median_notice, too_few_rows
+from sklearn_ada.holdout.advice import median_notice, too_few_rows, warn_of_design
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.rounds import is_answered_in_cells, worst_question
@@ -295,7 +295,13 @@ class Parameters(SimpleNamespace):
     # What that means for the answers.
 
     def warn_before_asking(self, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
-        """Warn of what the metric means for the answers, before anything is spent."""
+        """Warn of what rows, metric and parameters mean for the answers, before anything is spent."""
+        warn_of_design(session_of(holdout))
+        if self.reveal == "winner" and self.ask == "winner":
+            warn_user(
+                "reveal='winner' hides the scores of candidates that the holdout was asked about, and with "
+                "ask='winner' it is asked about one. Use ask='candidates' or an integer, or leave it out."
+            )
         if median is not None:
             self._warn_of_median(metric, holdout, median)
             return

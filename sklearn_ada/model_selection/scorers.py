@@ -43,6 +43,8 @@ from sklearn_ada.questions.question import QUESTIONS, Guess, Question, guess_fro
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.models import Subject
 
+_ELSEWHERE = (), -1  # the rows of a guess, of a scorer that came from another process
+
 
 class HoldoutScorer(Uncopied, ABC):
     """What all scorers share; use `ThresholdoutScorer` or `StableHoldoutScorer`.
@@ -81,6 +83,7 @@ class HoldoutScorer(Uncopied, ABC):
         self._sample_weight_request: bool | str | None = False
         self._first_rows = "", 0
         self._clean: set[int] = set()
+        self._last_part: tuple[tuple[int, ...], int] | None = None  # columns and entries of the last guess
 
     @property
     def session(self) -> Session:
@@ -170,6 +173,8 @@ class HoldoutScorer(Uncopied, ABC):
         if origin == "first call" and entries not in self._clean:  # a splitter checks its rows itself
             self.holdout.check_overlap(X)
             self._clean.add(entries)
+        if origin == "first call":
+            self._warn_of_folds((getattr(X, "shape", None) or np.shape(X[:1]))[1:], entries)
         put = put_question if origin == "validation" else put_once
         answer = put(session, asked, question)
         if answer is not None and not answer.repeated and not searching:
@@ -187,6 +192,25 @@ class HoldoutScorer(Uncopied, ABC):
             self._first_rows = model, entries
         elif self._first_rows == (model, entries):
             raise self._misused("answers one question a model, and cannot score permuted copies of X")
+
+    def _warn_of_folds(self, columns: tuple[int, ...], entries: int) -> None:
+        """Warn, before the second question, if it comes from other rows than the first.
+
+        A scorer that was pickled without its cv being used is in a worker: its first question is any.
+        """
+        before = self._last_part
+        self._last_part = columns, entries
+        if before is not None and (before == _ELSEWHERE or (before[0] == columns and before[1] != entries)):
+            warn_user(
+                f"{self.__name__} asks the holdout about a model of each fold, as its cv is not in use: that "
+                "is a question, and a price, for each. Pass cv=scorer.cv as well, to the search or to "
+                "cross_val_score: then there is one question for each candidate.",
+                once=("folds", self.session.fingerprint),
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out which rows came first: in a worker they are those of any fold."""
+        return {**vars(self), "_last_part": _ELSEWHERE}
 
     def _guess(self, estimator: Any, X: Any, y: Any) -> Guess:
         return guess_from_rows(self.metric, estimator, X, y)

@@ -218,7 +218,8 @@ def test_a_search_that_certifies_warns_of_nothing(certified):
 
 
 def test_a_warning_speaks_of_candidates_where_the_winner_is_certified(certified):
-    search, (text,) = certified(n=10, ask="candidates", answers="exact")
+    search, (of_rows, text) = certified(n=10, ask="candidates", answers="exact")
+    assert of_rows.startswith("The holdout has 10 rows")
     flags = [answer.certificate.vacuous for answer in search.answers_]
     assert any(flags)
     assert not flags[-1]
