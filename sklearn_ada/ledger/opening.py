@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from typing import Any
 
-from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger import memory, postgresql, sqlite  # noqa: F401 - each registers its backend
+from sklearn_ada.ledger.addresses import check_address, mistake_in
 from sklearn_ada.ledger.hash_chain import Body, Ledger, Start, State
 from sklearn_ada.ledger.transactions import BACKENDS, Address, ChainedLedger
 
@@ -38,14 +37,11 @@ def ledger_address(given: Address | None, content: Callable[[], str], kind: str 
     >>> ledger_address(":memory:", lambda: "5ada")
     ':memory:5ada'
     """
-    expected = "a path, ':memory:', a 'postgresql://...' URL or None"
     for backend in BACKENDS:
-        if given == backend.shorthand:
+        if given is backend.shorthand or (isinstance(given, str) and given == backend.shorthand):
             return backend.address_for(content, kind)
-    if not isinstance(given, (str, os.PathLike)):
-        raise bad_parameter("ledger", "Holdout", expected, given)
-    if (scheme := _mistaken_scheme(given)) is not None:
-        raise bad_parameter("ledger", "Holdout", expected, scheme)
+    check_address(given)
+    assert given is not None
     return given
 
 
@@ -111,11 +107,9 @@ def open_existing_ledger(address: Address, start: Start[State], replay: bool = T
     LedgerUnavailableError, LedgerDamagedError
         If the ledger cannot be read.
     """
-    if (scheme := _mistaken_scheme(address)) is not None:
-        raise LedgerUnavailableError(
-            f"There is no ledger at {scheme}: give the path of a file, or a URL like "
-            "postgresql://user@host/database?book=name."
-        )
+    mistake = mistake_in(address)
+    if mistake is not None:
+        raise LedgerUnavailableError(f"There is no ledger at {mistake.got}. {mistake.fix}".rstrip())
     return _backend_of(address).open_existing(address, start, replay)
 
 
@@ -146,14 +140,3 @@ def _backend_of(address: Address) -> type[ChainedLedger[Any]]:
     text = address if isinstance(address, str) else ""
     matching = [backend for backend in BACKENDS if re.match(backend.scheme, text)]
     return max(matching, key=lambda backend: len(backend.scheme))
-
-
-def _mistaken_scheme(address: Address) -> str | None:
-    """Return how an address begins that is meant as a URL, and is none.
-
-    Never the rest, as it may hold a password.
-    """
-    if not isinstance(address, str) or _backend_of(address).scheme:
-        return None
-    found = re.match(r"\s*(\w[\w+.-]*://|postgres(?:ql)?(?:\+\w*)?\s*:)", address, re.IGNORECASE)
-    return None if found is None else f"{found[1]}..."

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ada.exceptions import LedgerUnavailableError
+from sklearn_ada.ledger.addresses import URL
 from sklearn_ada.ledger.hash_chain import Record, State, StoredRecord, parse_json
 from sklearn_ada.ledger.transactions import (
     Address,
@@ -43,7 +44,7 @@ class SQLLedger(ChainedLedger[State]):
         Takes the genesis and returns the state before any record.
     """
 
-    scheme = r"postgres(ql)?(\+\w+)?://"
+    scheme = URL
     _holds_interrupts = False  # a server may be slow, and its driver ends cleanly what is interrupted
 
     def charge(self, key: str | None, decide: Callable[[State], dict[str, Any]]) -> Record:

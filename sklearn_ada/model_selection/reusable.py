@@ -29,6 +29,7 @@ from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_of
 from sklearn_ada.holdout.publishing import publish
 from sklearn_ada.holdout.report import HoldoutReport
+from sklearn_ada.ledger.addresses import hidden
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection import searches
 from sklearn_ada.model_selection.certifying import Run, Winner
@@ -673,6 +674,21 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         return holdout
 
     # How it is shown in a notebook: with its certified score, and what is left of its holdout.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; of a URL no representation shows the password.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add those of the search.
+
+        Returns
+        -------
+        dict
+        """
+        params: dict[str, Any] = super().get_params(deep)
+        return params | {"ledger": hidden(params["ledger"])}
 
     @property
     def _repr_html_(self) -> Callable[[], str]:

@@ -1,0 +1,153 @@
+"""What may be given as ``ledger``, and what of it may be shown.
+
+A typing error must not begin a second budget. So everything that looks like a URL, a connection string or
+":memory:", and is not quite one, is refused instead of becoming the name of a file: as text, in quotes, in
+bytes or as a path. No message repeats what was given, as it may hold a password.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+from urllib.parse import unquote
+
+from sklearn_ada._validation import bad_parameter
+
+_EXPECTED = "a path, ':memory:', a 'postgresql://...' URL or None"
+URL = r"postgres(ql)?(\+\w+)?://"
+"""How the URL of a database begins."""
+_NAMED_MEMORY = r":memory:([\w -]*[\w-])?"
+_QUOTES = " \t\r\n\"'`<>()[]{}"
+_A_DATABASE = "For a database write 'postgresql://user@host/database'."
+_PATH_AFTER_ALL = "If it is the name of a file, write './' in front of it."
+_PLAIN = (
+    "Write 'postgresql://user@host:port/database?book=name', with %40, %3A, %2F, %3F and %23 for '@', ':', "
+    "'/', '?' and '#' in a password, and without spaces; or leave the password to PGPASSWORD."
+)
+# What is no path, by how it looks, whatever stands in front of it.
+_NO_PATHS = {
+    r":?memory:?|:memory:.*|:memory\b.*": "Write exactly ':memory:'.",
+    r"file:.*": "Give the path itself: 'board.db'.",
+    r"sqlite\d?(\+\w+)?:.*": "Give the path of the file: 'board.db'.",
+    r".*\bpostgres(ql)?(\+\w+)?:.*": "Write it as text, in small letters, from 'postgresql://' on.",
+    r".*://.*": "Ledgers are kept in files and in PostgreSQL.",
+    r"[a-z][a-z0-9+.-]+:.*": f"Ledgers are kept in files and in PostgreSQL. {_PATH_AFTER_ALL}",
+    r"/{0,2}[^/\\:]*:[^/\\]*@.*": f"{_A_DATABASE} {_PATH_AFTER_ALL}",
+    r"(.*[^\w])?(ssl|pg)?(password|passwd|passfile|pwd)[\"']?\s*[=:].*": _A_DATABASE,
+    r"(host|hostaddr|port|dbname|database|data source|dsn|driver|server|service|uid|user)[\"']?\s*=.*": (
+        f"{_A_DATABASE} {_PATH_AFTER_ALL}"
+    ),
+}
+
+
+class Mistake(NamedTuple):
+    """What somebody gave in place of an address, as it may be shown, and what to write instead."""
+
+    got: str
+    fix: str
+
+
+def check_address(given: object, owner: str = "Holdout") -> None:
+    """Raise ValueError for what is no path, no URL of a database and no name in memory.
+
+    Examples
+    --------
+    >>> check_address("board.db"), check_address("postgresql://ada@localhost/holdouts?book=team")
+    (None, None)
+    >>> check_address("sqlite:///board.db")
+    Traceback (most recent call last):
+    ...
+    ValueError: The 'ledger' parameter of Holdout must be a path, ... Got 'sqlite:...' instead. ...
+    """
+    mistake = mistake_in(given)
+    if mistake is not None:
+        raise bad_parameter("ledger", owner, _EXPECTED, mistake.got, mistake.fix)
+
+
+def mistake_in(given: object) -> Mistake | None:
+    """Return what is wrong with an address, or None."""
+    text = os.fspath(given) if isinstance(given, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        return Mistake(type(given).__name__ if text is None else "a path of bytes", "")
+    if isinstance(given, str) and re.match(URL, given):
+        return None if _is_plain(given) else Mistake("postgresql://...", _PLAIN)
+    if isinstance(given, str) and re.fullmatch(_NAMED_MEMORY, given):
+        return None
+    bare = text.strip(_QUOTES)
+    for pattern, fix in _NO_PATHS.items():
+        if re.fullmatch(pattern, bare, re.IGNORECASE | re.DOTALL):
+            return Mistake(_kind(bare), fix)
+    if (text != text.strip() or not text.isprintable()) and not os.path.lexists(text.replace("\0", "")):
+        return Mistake("a path with spaces at its ends or control characters", "Leave them out.")
+    return None
+
+
+def _kind(text: str) -> str:
+    """Return what kind of address a text is, without anything that could be a secret."""
+    found = re.match(
+        r"(file|jdbc|sqlite|postgres(?:ql)?|(?:my|ms)sql|https?|s3|duckdb|:?memory)\b", text, re.I
+    )
+    return "a connection string" if found is None else f"{found[1]}:..."
+
+
+def _is_plain(url: str) -> bool:
+    """Return whether no part of a URL's password could be taken for a host, a database or a book."""
+    found = re.fullmatch(
+        rf"{URL}(?:(?P<user>[^:/?#@]*)(?::[^/?#@]*)?@)?(?:\[[^\]]*\]|[^:/?#@]*)(?::(?P<port>\d*))?([/?][^#@]*)?",
+        url,
+    )
+    if found is None or re.search(r"\s", url):
+        return False
+    return ":" not in unquote(found["user"] or "") and int(found["port"] or 0) < 65536
+
+
+def hidden(given: Any) -> Any:
+    """Return what was given as ``ledger``, such that its representation shows no password.
+
+    Examples
+    --------
+    >>> hidden("postgresql://ada:lovelace@host/holdouts")
+    'postgresql://ada:***@host/holdouts'
+    >>> hidden("board.db")
+    'board.db'
+    """
+    kind = _HIDDEN.get(type(given))
+    return given if kind is None or _shown(given) is None else kind(given)
+
+
+class _Hidden:
+    """What was given, with a representation that anybody may see."""
+
+    def __repr__(self) -> str:
+        return repr(_shown(self))
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+
+class HiddenText(_Hidden, str):
+    """A text that may hold a password."""
+
+
+class HiddenBytes(_Hidden, bytes):
+    """Bytes that may hold a password."""
+
+
+class HiddenPath(_Hidden, type(Path())):  # type: ignore[misc]
+    """A path that may hold a password."""
+
+
+_HIDDEN = {str: HiddenText, bytes: HiddenBytes, type(Path()): HiddenPath}
+
+
+def _shown(given: Any) -> str | None:
+    """Return what may be shown of an address that may hold a password, or None for any other."""
+    if mistake_in(given) is not None:
+        return _kind(os.fsdecode(given).strip(_QUOTES))
+    if not isinstance(given, str) or not re.match(URL, given):
+        return None
+    shown = re.sub(r"(?<=://)([^:/@]*):[^@/]*@", r"\1:***@", given)
+    shown = re.sub(r"(?i)((?:password|passwd|passfile|pwd)=)[^&]*", r"\1***", shown)
+    return None if shown == given else shown
