@@ -274,6 +274,7 @@ class Recording:
             "memory_name": question.memory_name, "memory": memory, "given_rows": subject.is_given,
             "declared": question.may_be_declared and state.is_declared(framed.declared_key),
             "unconfirmed": self.session.policy.is_private and not _public_outputs(question),
+            "drawn": question.is_drawn,
         }  # fmt: skip
         kind: type[AnswerRecord] = AnswerRecord
         if count is not None:

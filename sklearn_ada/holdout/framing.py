@@ -82,6 +82,8 @@ class Ask:
         Of how many candidates of one search it is a check, whether their round is open or not.
     publish : bool, default=False
         The tolerance does not refuse it, and an exact answer at once takes most of the purse.
+    drawn : bool, default=True
+        Whether the ends of its interval may be drawn from the ledger's secret.
     """
 
     subject: Subject
@@ -93,6 +95,21 @@ class Ask:
     round_name: str | None = None
     candidates: int | None = None
     publish: bool = False
+    drawn: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.drawn, bool | np.bool_):
+            raise bad_parameter("drawn", self.subject.owner, "True or False", self.drawn)
+
+    def check_may_be(self, question: Question) -> None:
+        """Raise ValueError if the question is drawn from the secret, which must not matter."""
+        if question.is_drawn and not self.drawn:
+            fix = (
+                "Noise, a median of subsamples and ties that are broken at random take the ledger's secret. "
+                "Ask for a metric without them, or with drawn=True."
+            )
+            name = self.metric.name
+            raise bad_parameter("drawn", self.subject.owner, f"True for {name} as it is asked", False, fix)
 
 
 @dataclass(frozen=True)
@@ -127,7 +144,10 @@ class Framed:
         digest, metric = asked.subject.digest, metric_identity(question.metric)
         mechanism, guess, is_private = question.describe(), question.guess, session.policy.is_private
         guess_entry = {} if guess is None else guess.describe()
-        subject = subject_key(digest, metric, mechanism["name"], session.data.first_like)
+        name = mechanism["name"]
+        if question.is_drawn and session.policy.format >= 3:  # no answer to whoever asks for none that is
+            name += " drawn"
+        subject = subject_key(digest, metric, name, session.data.first_like)
         rows = "" if guess is None else guess.outputs if is_private else guess.rows
         # Nothing may count that differs in its last bits from run to run. Where the holdout confirms, the
         # guess is fixed but for noise if its rows are.
@@ -163,6 +183,7 @@ def frame(session: Session, asked: Ask, question: Question) -> Framed:
 def plan_question(session: Session, asked: Ask) -> Question:
     """Return the question, or raise before anything is looked at or charged (see `Holdout.check`)."""
     question = _plan(session, asked)
+    asked.check_may_be(question)
     if session.policy.is_described or question.private_release({}) is not None:
         return question
     raise bad_parameter(
@@ -231,9 +252,12 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
     policy = session.policy
     sealed = in_cells(question, session.data, policy, asked.candidates) if policy.seals else None
     if sealed is None:
-        rows = with_rows_interval(question, session.data, policy) if question.may_use_all_rows else None
+        rows = None
+        if question.may_use_all_rows:
+            rows = with_rows_interval(question, session.data, policy, drawn=asked.drawn)
         if rows is None:
             return question
+        asked.check_may_be(rows)
         framed, of_rows = (Framed.of(session, asked, each) for each in (question, rows))
         if session.ledger.find(framed.keys[0]) is not None:
             return question
@@ -307,7 +331,7 @@ def check_defined(data: HoldoutData, metric: Metric, *, of_classes: bool = True)
 
 
 def comparison(
-    session: Session, a: Any, b: Any, metric: Metric, guess: float | Guess | None, rows: Any
+    session: Session, a: Any, b: Any, metric: Metric, guess: float | Guess | None, rows: Any, drawn: bool
 ) -> Ask:
     """Return what is asked of two models: the certify of a difference; see `Holdout.compare`."""
     owner, policy = "Holdout.compare", session.policy
@@ -330,7 +354,7 @@ def comparison(
         metric.most_beyond = found[0].most_beyond
     difference = Difference(metric, of_both)
     session.data.measure_of(difference.base)  # what has no interval here has no difference either
-    return Ask(subject, difference, "certify", guess, rows)
+    return Ask(subject, difference, "certify", guess, rows, drawn=drawn)
 
 
 def _checked_class(settings: object, purpose: str, owner: str) -> type[Question] | None:

@@ -164,7 +164,7 @@ class Holdout(Uncopied):
     random_state : int or None, default=None
         Seeds the ledger's secret, from which noise and subsamples are drawn, so that an experiment can be
         repeated. It must stay secret from whoever asks: else answers with noise guarantee nothing, and
-        intervals with random ends (of MAE, RMSE, log loss, R2 and the like) miss more often.
+        intervals with random ends (of MAE, RMSE and the like, see ``drawn`` of `certify`) miss more often.
     split : dict or None, default=None
         How the rows were chosen, as JSON can write it. Kept in the ledger's first record.
 
@@ -238,6 +238,7 @@ class Holdout(Uncopied):
         guess: float | Guess | None = None,
         guess_from: tuple[Any, ArrayLike] | None = None,
         settings: Settings = None,
+        drawn: bool = True,
     ) -> Answer:
         """Ask for the value of a model's metric, with an interval.
 
@@ -262,6 +263,10 @@ class Holdout(Uncopied):
             Validation rows, on which the guess is computed; see `check`.
         settings : MedianSettings or None
             How a stable median is drawn. None: the exact value where the metric has an interval.
+        drawn : bool, default=True
+            Whether the ends of the interval may be drawn from the ledger's secret, as those of mean errors
+            and of average precision are. The certificate then assumes that nobody who asks knows the secret.
+            False: ends that need no secret, up to half as wide again. It is another question.
 
         Returns
         -------
@@ -278,7 +283,8 @@ class Holdout(Uncopied):
             As for `check`.
         """
         subject = self._subject(estimator, "certify")
-        return self._ask(Ask(subject, as_metric(scoring), "certify", guess, guess_from, settings))
+        metric = as_metric(scoring)
+        return self._ask(Ask(subject, metric, "certify", guess, guess_from, settings, drawn=drawn))
 
     def publish(
         self,
@@ -288,6 +294,7 @@ class Holdout(Uncopied):
         guess: float | Guess | None = None,
         guess_from: tuple[Any, ArrayLike] | None = None,
         settings: Settings = None,
+        drawn: bool = True,
     ) -> Answer:
         """Release the exact value of the one model that is kept.
 
@@ -298,7 +305,7 @@ class Holdout(Uncopied):
 
         Parameters
         ----------
-        estimator, scoring, guess, guess_from, settings
+        estimator, scoring, guess, guess_from, settings, drawn
             As for `certify`.
 
         Returns
@@ -316,8 +323,8 @@ class Holdout(Uncopied):
             Before the charge, if another value was published already; else as for `check`.
         """
         subject = self._subject(estimator, "publish")
-        asked = Ask(subject, as_metric(scoring), "certify", guess, guess_from, settings, publish=True)
-        return self._ask(asked)
+        question = as_metric(scoring), "certify", guess, guess_from, settings
+        return self._ask(Ask(subject, *question, publish=True, drawn=drawn))
 
     def check(
         self,
@@ -451,6 +458,7 @@ class Holdout(Uncopied):
         scoring: Scoring,
         guess: float | Guess | None = None,
         guess_from: tuple[Any, ArrayLike] | None = None,
+        drawn: bool = True,
     ) -> Answer:
         """Ask how much better model b is than model a.
 
@@ -477,6 +485,8 @@ class Holdout(Uncopied):
         guess_from : tuple (X, y) or None, default=None
             Validation rows, on which the guess is computed. They show how often the models differ, which
             makes the interval narrower.
+        drawn : bool, default=True
+            As for `certify`.
 
         Returns
         -------
@@ -510,7 +520,7 @@ class Holdout(Uncopied):
         >>> answer.interval[0] <= answer.value <= answer.interval[1]
         True
         """
-        return self._ask(comparison(self._session, a, b, as_metric(scoring), guess, guess_from))
+        return self._ask(comparison(self._session, a, b, as_metric(scoring), guess, guess_from, drawn))
 
     def select(self, models: Sequence[Any], *, scoring: Scoring, epsilon: float | str | None = "auto") -> int:
         """Return the number of the best of N fitted models, for ``ln N`` nats.

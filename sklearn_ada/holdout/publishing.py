@@ -72,6 +72,8 @@ def _as_asked_before(
     """Return a question in the form to ask it in, and its earlier record."""
     unpublished, in_this_form = replace(asked, publish=False), question
     earlier = None if number is None else session.ledger.record(number)
+    if earlier is not None and not asked.drawn and needs_secret(session, earlier):
+        earlier = None
     if earlier is None:
         in_this_form = in_form(session, unpublished, question)
         earlier = _asked_before(session, unpublished, in_this_form)
@@ -90,9 +92,16 @@ def _asked_before(session: Session, asked: Ask, question: Question) -> Record | 
     A stable median is found only under the same question.
     """
     framed = Framed.of(session, asked, question)
-    if question.is_found_by_subject:
-        return session.ledger.find_subject(framed.subject_key)
-    return session.ledger.find(framed.keys[0])
+    if not question.is_found_by_subject:
+        return session.ledger.find(framed.keys[0])
+    found = session.ledger.find_subject(framed.subject_key)
+    return None if found is not None and not asked.drawn and needs_secret(session, found) else found
+
+
+def needs_secret(session: Session, record: Record) -> bool:
+    """Return whether a recorded interval may be drawn from the secret; older formats do not say which is."""
+    read = read_answer(record)
+    return read.drawn or (session.policy.format < 3 and "interval" in read.mechanism)
 
 
 def _warn_of_another_final(session: Session, earlier: Record | None) -> None:

@@ -202,6 +202,9 @@ _AS_DECLARED = (
 _AS_FOUND = (
     "a model that is asked about again is the same: nothing it depends on that its digest lacks has changed"
 )
+_AS_DRAWN = (
+    "nobody who chooses questions knows the ledger's secret, from which noise, subsamples and ends are drawn"
+)
 _OF_PREDICTIONS = "predictions depend on the holdout's labels through the answers of this ledger alone"
 _as_dict = operator.methodcaller("to_dict")
 _X_IS_PUBLIC = "nobody who knows X of the holdout asks about a model, and not about predictions"
@@ -320,6 +323,8 @@ class ValueRecord(MechanismRecord, QuestionRecord):
     declared, unconfirmed : bool, default=False
         Whether its allowance is that of a declared model; whether any model with the same digest gets this
         answer again, without a look at the holdout.
+    drawn : bool, default=False
+        Whether noise, subsamples or ends were drawn from the ledger's secret. Older releases do not say so.
     assumed : list of str, default=[]
         Assumptions of the certificate that changes of the rows have added.
     half_width_if_published : float or None, default=None
@@ -333,6 +338,7 @@ class ValueRecord(MechanismRecord, QuestionRecord):
     purse: list[Any] | None = None
     declared: bool = False
     unconfirmed: bool = False
+    drawn: bool = False
     assumed: Sequence[str] = field(default=(), metadata=on_disk(write=list))
     half_width_if_published: float | None = field(default=None, metadata=on_disk("published"))
 
@@ -352,7 +358,7 @@ class ValueRecord(MechanismRecord, QuestionRecord):
         if self.given_rows:
             of_ledger = tuple(_OF_PREDICTIONS if each == ROW_BY_ROW else each for each in of_ledger)
         of_model = (_AS_DECLARED,) * self.declared + (_AS_FOUND,) * self.unconfirmed
-        return (*of_ledger, *self.assumed, *of_model)
+        return (*of_ledger, *self.assumed, *of_model, *(_AS_DRAWN,) * self.drawn)
 
     def answer(self, record: Record, genesis: Genesis) -> Answer:
         """Return the answer; the same record always gives the same one.
@@ -489,7 +495,7 @@ class UnsealedRecord(ValueRecord):
         **others
             Its other fields: number and outcome, and who asks for it.
         """
-        same = (*ASKED, "declared", "given_rows", "assumed")
+        same = (*ASKED, "declared", "drawn", "given_rows", "assumed")
         own = allowance or Allowance(sealed.ln_delta, sealed.nats)
         kept = {name: getattr(sealed, name) for name in same} | _released(state, event, None)
         taken = {"ln_delta": own.ln_delta, "nats": own.nats, **own.taken()}

@@ -95,6 +95,8 @@ class Foreseen:
         The level that the question is expected to have.
     details : object
         What the rows of the guess foresee beyond that (`Measured.details`).
+    drawn : bool
+        Whether ends may be drawn from the ledger's secret, where that makes them narrower.
     """
 
     value: float
@@ -104,6 +106,7 @@ class Foreseen:
     identical_rows: bool
     ln_delta: float
     details: Any = None
+    drawn: bool = True
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,8 @@ class RowsInterval:
         Takes ``(y, outputs, classes, ln_delta, rng)``. Returns the ends, which miss the population value with
         probability at most delta. ``rng`` is seeded by the ledger's secret and the question: it may draw what
         the asker must not know, as the order of the rows.
+    is_drawn : bool
+        Whether it draws something: then the interval holds against nobody who knows the secret.
     """
 
     name: str
@@ -129,6 +134,7 @@ class RowsInterval:
     tuning: dict[str, Any]
     foreseen: Callable[[float, float], Range]
     ends: Callable[[Array, Array, Array | None, float, Generator], Range]
+    is_drawn: bool = False
 
     def describe(self) -> dict[str, Any]:
         """Return what it is and what tunes it."""

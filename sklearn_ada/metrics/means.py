@@ -255,7 +255,8 @@ def by_bets(
 ) -> RowsInterval:
     """Return the interval of the mean of a bounded score by betting (`sklearn_ada.guarantees.bets`).
 
-    The bets suit a guess. They are made row by row, in an order and to a bound that are drawn, or fixed.
+    The bets suit a guess. They are made row by row, in an order and to a bound that are drawn, or fixed. The
+    fixed ones need no secret, and hold whatever the order of the rows is.
 
     Parameters
     ----------
@@ -272,7 +273,7 @@ def by_bets(
     centre = float(f"{min(max((value - bottom) / width, 0.0), 1.0):.6g}")
     error = float(f"{math.sqrt(variance) * foreseen.error:.3g}")
     variance = float(f"{variance:.3g}")
-    by_row = foreseen.identical_rows and n <= bets.MOST_ROWS_ONE_BY_ONE
+    by_row = foreseen.drawn and foreseen.identical_rows and n <= bets.MOST_ROWS_ONE_BY_ONE
     name = "predictable bets" if by_row else "fixed bets"
 
     def of_metric(low: float, high: float) -> Range:
@@ -297,7 +298,7 @@ def by_bets(
 
     return RowsInterval(
         name, f"betting, {name}{' with a drawn bound' if by_row else ''} (Waudby-Smith, Ramdas 2024)",
-        {"centre": centre, "reach": error, "variance": variance}, at, ends,
+        {"centre": centre, "reach": error, "variance": variance}, at, ends, by_row,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ precision, the area under the curve of precision and recall, is certified by ban
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -156,4 +156,5 @@ class AveragePrecision(AllRows):
 
         ends = average_precision_interval(scores, is_positive, foreseen.ln_delta, seed=0, **expected)
         scale = math.sqrt(np.count_nonzero(is_positive) / np.count_nonzero(foreseen.y == self.positive))
-        return self._around("bands", bands, foreseen, foreseen.value, ends, scale)
+        made = self._around("bands", bands, foreseen, foreseen.value, ends, scale)
+        return replace(made, is_drawn=True)  # as ties are broken

@@ -27,7 +27,7 @@ from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
 from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_of
-from sklearn_ada.holdout.publishing import publish
+from sklearn_ada.holdout.publishing import needs_secret, publish
 from sklearn_ada.holdout.report import HoldoutReport
 from sklearn_ada.ledger.addresses import hidden
 from sklearn_ada.metrics.metric import Metric
@@ -526,6 +526,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         *,
         ids: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        drawn: bool = True,
     ) -> Answer:
         """Release the exact score of ``best_estimator_``, about as narrowly as a holdout used once.
 
@@ -540,6 +541,9 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         ----------
         X, y, ids, groups : array-like or None, default=None
             As they were passed to `fit`. Needed only after unpickling, as pickles hold no rows.
+        drawn : bool, default=True
+            False: certify it with ends that need no secret, as `Holdout.certify` does. Where those on record
+            were drawn, that is asked and paid for as another question.
 
         Returns
         -------
@@ -573,18 +577,18 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             raise bad_parameter("best_estimator_", _PUBLISH, "as it was when it was asked", got, fix)
         holdout = self._with_rows(X, y, ids, groups)
         session = session_of(holdout)
-        if not session.policy.seals:
-            return self.best_answer_
-        recorded = session.recorded_answer(number)
-        if recorded is None:
+        record, recorded = session.ledger.record(number), session.recorded_answer(number)
+        if record is None or recorded is None:
             raise LedgerMismatchError("The ledger has no record of this search: it is another one.")
+        if not session.policy.seals and (drawn or not needs_secret(session, record)):
+            return self.best_answer_
         given = Parameters.of(self)
         metric = self._certified_metric or given.metric()
         median = given.median(metric, holdout)
         guess = session.guess_behind(recorded)
         model, data, policy = self.best_estimator_, session.data, session.policy
         subject = Subject.of(model, data, policy, "Holdout.publish", fitted=True)
-        asked = Ask(subject, metric, "certify", guess, settings=median, publish=True)
+        asked = Ask(subject, metric, "certify", guess, settings=median, publish=True, drawn=drawn)
         answer = publish(session, asked, plan_question(session, asked), number)
         if answer.verdict == "refused":
             raise BudgetExhaustedError(f"The winner could not be published: {answer.reason}.")
@@ -595,7 +599,12 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         return answer
 
     def compare(
-        self, incumbent: Any, *, scoring: Any = None, guess_from: tuple[Any, ArrayLike] | None = None
+        self,
+        incumbent: Any,
+        *,
+        scoring: Any = None,
+        guess_from: tuple[Any, ArrayLike] | None = None,
+        drawn: bool = True,
     ) -> Answer:
         """Ask how much better ``best_estimator_`` is than another model, such as the one in use.
 
@@ -611,6 +620,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             A mean of bounded scores. None: the metric of the search.
         guess_from : tuple (X, y) or None, default=None
             Validation rows, on which neither model was trained. They show how often the two differ.
+        drawn : bool, default=True
+            As for `Holdout.certify`.
 
         Returns
         -------
@@ -649,7 +660,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             fix = "Open the holdout on its ledger: Holdout(X, y, ledger=...).compare(incumbent, model, ...)."
             raise bad_parameter("X", owner, "there", got, fix)
         metric = (self._certified_metric or Parameters.of(self).metric()) if scoring is None else scoring
-        return self.holdout_.compare(incumbent, self.best_estimator_, scoring=metric, guess_from=guess_from)
+        model = self.best_estimator_
+        return self.holdout_.compare(incumbent, model, scoring=metric, guess_from=guess_from, drawn=drawn)
 
     def _with_rows(self, X: Any, y: Any, ids: Any, groups: Any) -> Holdout:
         """Return the holdout with its rows: the one that was asked, or one of the rows that are passed."""

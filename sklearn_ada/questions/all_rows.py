@@ -61,6 +61,12 @@ class RowsQuestion(RefinedQuestion):
 
     construction: RowsInterval
     step: float
+    is_found_by_subject = True
+
+    @property
+    def is_drawn(self) -> bool:  # type: ignore[override]
+        """Whether the construction draws something from the ledger's secret."""
+        return self.construction.is_drawn
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
@@ -125,11 +131,13 @@ class RowsQuestion(RefinedQuestion):
         return math.floor((low - centre) / self.step - 1e-9), math.ceil((high - centre) / self.step + 1e-9)
 
 
-def with_rows_interval(question: Question, data: HoldoutData, policy: Policy) -> RowsQuestion | None:
+def with_rows_interval(
+    question: Question, data: HoldoutData, policy: Policy, *, drawn: bool = True
+) -> RowsQuestion | None:
     """Return the same question, answered with an interval of all rows.
 
     None if the interval that follows from the value alone is no wider. The guess decides that, before the
-    holdout is looked at.
+    holdout is looked at. ``drawn`` says whether the ends may be drawn from the ledger's secret.
     """
     if not isinstance(question, CodedQuestion) or not question.may_use_all_rows or data.units is not None:
         return None
@@ -140,7 +148,8 @@ def with_rows_interval(question: Question, data: HoldoutData, policy: Policy) ->
     ln_delta = policy.planned_ln_delta
     error = math.sqrt(1.0 / size + 1.0 / behind)
     identical = policy.class_mix == "priced" or not data.is_classification
-    foreseen = Foreseen(guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details)
+    known = guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details
+    foreseen = Foreseen(*known, drawn=drawn)
     construction = measure.rows_interval(foreseen)
     if construction is None:
         return None

@@ -100,6 +100,8 @@ class NoisyQuestion(RefinedQuestion):
         The same question without noise: metric, guess, size, target.
     """
 
+    is_drawn = True
+
     @property
     @abstractmethod
     def half_cell(self) -> float:

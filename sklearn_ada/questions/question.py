@@ -91,6 +91,8 @@ class Question(ABC):
     """What settings of its own may be given for."""
     may_be_declared: ClassVar[bool] = False
     """Whether its interval may rest on a family of models that was declared beforehand."""
+    is_drawn: bool = False
+    """Whether its noise, its subsamples or the ends of its interval are drawn from the ledger's secret."""
     needs_interval: ClassVar[bool] = True
     """Whether the metric must have an interval of its own."""
     improvements_only: ClassVar[bool] = False

@@ -394,6 +394,8 @@ class StableQuestion(Question):
         Name of the medians that have a gap of the privacy route in common.
     """
 
+    is_drawn = True
+
     purpose: str
     metric: Metric
     guess: Guess | None
