@@ -1,19 +1,21 @@
 """What tests of several folders share: one real PostgreSQL server per test process."""
 
+import contextlib
 import importlib.util
 import os
 import secrets
 import sys
-from contextlib import contextmanager
 
 import pytest
 
 from sklearn_ada import _notices
 from sklearn_ada.ledger import memory
+from tests.support.ledger.pooler import NoPoolerError, Pooler
 from tests.support.ledger.postgresql_server import NoServerError, Server
 from tests.support.ledgers import forget_ledgers_in_memory, names_of_ledgers_in_memory
 
 REQUIRED = "SKLEARN_ADA_REQUIRE_POSTGRESQL"
+POOLER_REQUIRED = "SKLEARN_ADA_REQUIRE_PGBOUNCER"
 NETS = {"torch": "support/consumers/torch_net.py", "skorch": "support/consumers/skorch_net.py"}
 collect_ignore = [path for name, path in NETS.items() if not importlib.util.find_spec(name)]  # for doctests
 
@@ -21,15 +23,31 @@ collect_ignore = [path for name, path in NETS.items() if not importlib.util.find
 @pytest.fixture(scope="session")
 def postgresql():
     """Return a running server; without one tests are skipped, or fail where a server is required."""
-    try:
+    with _required(REQUIRED, "LEDGERS IN POSTGRESQL ARE NOT TESTED", NoServerError):
         pytest.importorskip("sqlalchemy")
         server = Server()
-    except (NoServerError, pytest.skip.Exception) as error:
-        if os.environ.get(REQUIRED):
-            pytest.fail(f"{REQUIRED} is set, and {error}")
-        pytest.skip(f"LEDGERS IN POSTGRESQL ARE NOT TESTED: {error}")
     yield server
     server.remove()
+
+
+@pytest.fixture(scope="session")
+def pooler(postgresql):
+    """Return a pooler of transactions before the server; without one tests are skipped, or fail."""
+    with _required(POOLER_REQUIRED, "A POOLER OF TRANSACTIONS IS NOT TESTED", NoPoolerError):
+        pooler = Pooler(postgresql)
+    yield pooler
+    pooler.remove()
+
+
+@contextlib.contextmanager
+def _required(variable, without, kind):
+    """Skip where a program is not here, or fail where the variable says that it must be."""
+    try:
+        yield
+    except (kind, pytest.skip.Exception) as error:
+        if os.environ.get(variable):
+            pytest.fail(f"{variable} is set, and {error}")
+        pytest.skip(f"{without}: {error}")
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +77,7 @@ def spent():
 def uncharged(spent):
     """A context in which a holdout must not be charged."""
 
-    @contextmanager
+    @contextlib.contextmanager
     def watch(holdout):
         before = spent(holdout)
         yield

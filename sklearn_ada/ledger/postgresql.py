@@ -29,15 +29,16 @@ if TYPE_CHECKING:
 class SQLLedger(ChainedLedger[State]):
     """A ledger kept in a PostgreSQL database (see `Ledger`).
 
-    Use `create_or_open`. Two tables are made in the database's default schema; ``?book=NAME`` in the URL
+    Use `create_or_open`. Two tables are made in one schema and found nowhere else; ``?book=NAME`` in the URL
     lets several holdouts share them. The handle can be pickled, and carries the URL with its password, if
     there is one: better leave it to ``PGPASSWORD`` or a ``.pgpass`` file on every machine.
 
     Parameters
     ----------
     url : str
-        ``postgresql://user@host/database``, with ``?book=NAME`` for another book than "default". The
-        driver is psycopg 3 unless another one is named.
+        ``postgresql://user@host/database``, with ``?book=NAME`` for another book than "default" and
+        ``&schema=NAME`` for another schema than "public". The driver is psycopg 3 unless another one is
+        named.
     genesis : dict
         The genesis record that the book must have.
     start : callable

@@ -83,6 +83,15 @@ if hasattr(os, "register_at_fork"):
     )
 
 
+class Secret(bytes):
+    """Hides octets from texts: a traceback with local variables, a debugger's list, a log."""
+
+    def __repr__(self) -> str:
+        return "Secret(...)"
+
+    __str__ = __repr__
+
+
 class Beginning(NamedTuple):
     """What a ledger began with: its genesis, its secret, and whether nothing was recorded since."""
 
@@ -160,7 +169,7 @@ class ChainedLedger(Ledger[State]):
         LedgerDamagedError
             If it is not a ledger, or its records do not agree.
         """
-        new_secret = os.urandom(32) if secret is None else secret
+        new_secret = Secret(os.urandom(32) if secret is None else secret)
         place = cls._place_of(address)
 
         def first() -> StoredRecord:
@@ -168,6 +177,7 @@ class ChainedLedger(Ledger[State]):
 
         stored, kept, is_untouched = cls._guarded(place, lambda: cls._begun(place, first, new_secret))
         check_format(stored, cls._shown(place))
+        kept = Secret(kept)
         expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         compare_genesis(stored, expected, cls._shown(place), cls._instead_of(place), is_untouched)
         ledger = cls(place, expected, start)
@@ -634,7 +644,7 @@ class Connection(ABC):
 
     def verified_secret(self) -> bytes:
         """Return the secret as it is stored now, or refuse: the genesis tells whether it is the one."""
-        secret = self.read_secret()
+        secret = Secret(self.read_secret())
         if self._genesis.get("secret_digest", secret_digest(secret)) != secret_digest(secret):
             raise damage(self.name, "its secret is not the one it began with")
         return secret

@@ -107,7 +107,7 @@ def begun_whatever_is_expected(cls, address, genesis, start, secret=None, of_fou
         {"check_head": lambda self, head: None},
         {"secret": lambda self: 32 * b"x"},
         {"create_or_open": classmethod(begun_whatever_is_expected)},
-        {"__repr__": lambda self: str(self.secret())},
+        {"__repr__": lambda self: repr(bytes(self.secret()))},
         {"__reduce__": lambda self: (str, (str(self.secret()),))},
     ],
     ids=lambda defect: "-".join(defect),

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.thorough
 sa = pytest.importorskip("sqlalchemy")
 
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError  # noqa: E402
-from sklearn_ada.ledger import sql_connection, transactions  # noqa: E402
+from sklearn_ada.ledger import sql_session, transactions  # noqa: E402
 from tests.support.ledger.broken_network import Network  # noqa: E402
 from tests.support.ledger.ledger_backends import Genesis, PostgreSQLBackend, charge, count, counted, fill  # noqa: E402
 from tests.support.ledger.postgresql_server import PASSWORD  # noqa: E402
@@ -75,8 +75,8 @@ def test_a_server_that_was_restarted_between_two_charges_is_not_noticed(ledger, 
 def test_who_does_not_answer_is_left_and_later_used_again(far, network, postgresql, monkeypatch, lost):
     hangs = lost == "the server hangs"
     with monkeypatch.context() as patience:
-        patience.setattr(sql_connection, "PATIENCE", 0.3)
-        patience.setattr(sql_connection, "_CONNECT_SECONDS", 2)
+        patience.setattr(sql_session, "PATIENCE", 0.3)
+        patience.setattr(sql_session, "_CONNECT_SECONDS", 2)
         postgresql.pause() if hangs else setattr(network, "silent", True)
         try:
             with pytest.raises(LedgerUnavailableError):
@@ -162,7 +162,7 @@ def test_a_lost_commit_is_not_taken_for_what_somebody_else_recorded_in_its_place
 
 
 def test_a_book_that_somebody_holds_is_unavailable_and_nothing_is_charged(backend, postgresql, monkeypatch):
-    monkeypatch.setattr(sql_connection, "_SETTINGS", sa.text("SET lock_timeout = '100ms'"))
+    monkeypatch.setattr(sql_session, "_SETTINGS", "SET LOCAL lock_timeout = '100ms'")
     ledger = fill(backend.open(backend.address()), 2)
     with backend.engine().begin() as holder:
         holder.execute(sa.text("SELECT 1 FROM sklearn_ada_books FOR UPDATE"))
@@ -201,13 +201,17 @@ def test_the_rights_to_read_insert_and_move_the_head_are_enough(backend, ledger)
     assert ledger.find("new").seq == 3
 
 
-def test_a_database_that_is_not_durable_is_made_so_for_a_ledger(backend):
+@pytest.mark.parametrize(("given", "used"), [("off", "on"), ("local", "local"), ("on", "on")])
+def test_a_database_that_is_not_durable_is_made_so_for_each_transaction(backend, given, used):
     role = "ALTER ROLE asker {} synchronous_commit"
-    backend.run(role.format("SET") + " = off", backend.address())
+    backend.run(role.format("SET") + f" = {given}", backend.address())
     try:
         ledger = backend.open(backend.address())
-        session = transactions._connections[ledger._address, ledger._genesis_hash]
-        assert session._db.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
+        show = sa.text("SHOW synchronous_commit")
+        assert ledger._transact(lambda connection: connection._session.run(show), write=True) == [(used,)]
+        assert transactions._connections[ledger._address, ledger._genesis_hash]._session.run(show) == [
+            (given,)
+        ]
     finally:
         backend.run(role.format("RESET"), backend.address())
 
@@ -229,16 +233,16 @@ def test_a_book_that_vanished_is_not_begun_anew(backend, ledger):
 
 def test_a_fork_neither_uses_nor_closes_the_connection_of_its_parent(ledger):
     session = transactions._connections[ledger._address, ledger._genesis_hash]
-    before = session._db.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+    before = session._session.db.exec_driver_sql("SELECT pg_backend_pid()").scalar()
 
     def child():
         assert ledger.charge("child", counted).body == {"before": 2}
         with contextlib.suppress(Exception):
-            session._db.close()  # as the end of an interpreter might: the server must hear nothing of it
+            session._session.db.close()  # as the end of an interpreter might: the server must not hear it
 
     assert in_a_fork(child) == "None"
     assert ledger.charge("parent", counted).body == {"before": 3}
-    assert session._db.exec_driver_sql("SELECT pg_backend_pid()").scalar() == before
+    assert session._session.db.exec_driver_sql("SELECT pg_backend_pid()").scalar() == before
 
 
 def messages_of(task):

@@ -81,10 +81,12 @@ class Server:
         how = {"cwd": self.folder, "stdout": subprocess.DEVNULL, **self._as_nobody}
         subprocess.run([self._programs / program, *arguments], check=True, **how)
 
-    def url(self, book=None, port=None):
+    def url(self, book=None, port=None, user="asker", **query):
         """Return the address of a book, or of the database."""
-        url = f"postgresql://asker:{PASSWORD}@127.0.0.1:{port or self.port}/postgres"
-        return url if book is None else f"{url}?book={book}"
+        query |= {} if book is None else {"book": book}
+        asked = "&".join(f"{name}={value}" for name, value in query.items())
+        at = f"postgresql://{user}:{PASSWORD}@127.0.0.1:{port or self.port}/postgres"
+        return f"{at}?{asked}" if asked else at
 
     def start(self):
         """Start the server and wait until it answers."""
