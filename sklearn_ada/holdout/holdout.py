@@ -128,6 +128,11 @@ class Holdout(Uncopied):
         Whether anybody may know how many rows of each class the holdout has. "conditional": yes, so intervals
         hold for the population at these class proportions. "priced": no; the class counts are paid for once,
         in nats, and intervals hold for the population itself.
+    classes : array-like or None, default=None
+        With ``class_mix="priced"``: all class labels that may occur, such as those of training rows and
+        holdout together, ``np.unique(y)`` of all rows. The price is for all counts of these. Fixed when the
+        ledger is begun. None: as it was begun; a new one assumes, and says in its certificates, that no label
+        occurs but those of y. A model that knows others is refused.
     missing : {"raise", "ignore"}, default="raise"
         What to do if rows that were in the holdout before, by their ids, are not in X. "ignore" goes on
         without them and records how many there are. Later certificates then assume that they were left out
@@ -202,6 +207,7 @@ class Holdout(Uncopied):
         confidence_level: float = 0.95,
         tolerance: float | None = None,
         class_mix: str = "conditional",
+        classes: ArrayLike | None = None,
         missing: str = "raise",
         expected_questions: int | None = None,
         route: str = "description_length",
@@ -216,10 +222,10 @@ class Holdout(Uncopied):
         key = None if seal_key is None else public_key_text(seal_key, "Holdout")
         promise = confidence_level, tolerance, expected_questions
         policy = Policy(*promise, route=route, class_mix=class_mix, answers=answers, seal_key=key)
-        is_priced = class_mix == "priced"
         check_option(missing, "missing", "Holdout", MISSING)
         hashed = None if ids is None else id_hashes(ids, "Holdout")
-        data = HoldoutData(X, y, sample_weight, groups, weight_bound, priced_classes=is_priced, ids=hashed)
+        is_priced, weights = class_mix == "priced", (sample_weight, groups, weight_bound)
+        data = HoldoutData(X, y, *weights, priced_classes=is_priced, named=classes, ids=hashed)
         place = place_of_rows(ledger, hashed, data.labels if hashed is None else check_labels(y), missing)
         self._session = Session.open(
             data, policy, asker, address=place.address, split=split, random_state=random_state
@@ -785,8 +791,8 @@ class Holdout(Uncopied):
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """Class labels that occur in y, or None where it holds numbers."""
-        return self._session.data.classes
+        """Class labels of y, or those that were named to occur; None where y holds numbers."""
+        return self._session.data.known_classes
 
     @property
     def ledger(self) -> Ledger[State]:

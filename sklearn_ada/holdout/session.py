@@ -23,6 +23,8 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import Subsamples
@@ -105,6 +107,8 @@ class Session:
         opened = open_ledger(address, genesis, State, secret=seed, of_found=genesis)
         begun = Genesis(opened.genesis)  # which was compared
         stored = begun.policy
+        if stored.class_mix == "priced" and stored.format >= 3:
+            data.paid_classes = data.classes if begun.classes is None else np.array(begun.classes)
         if stored.seal_key is not None:
             check_library()
         found = ("answers", "check_share", "seal_key", "format")

@@ -223,7 +223,7 @@ class HoldoutScorer(Uncopied, ABC):
         own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
         if own.get("scoring") is self and "n_iter_no_change" in own:
             raise self._misused(f"cannot stop {type(estimator).__name__} early, from inside its fit")
-        classes, of_model = self.holdout.classes, getattr(estimator, "classes_", None)
+        classes, of_model = self.session.data.classes, getattr(estimator, "classes_", None)
         if classes is None or of_model is None or np.array_equal(classes, of_model):
             return
         if np.setdiff1d(classes, of_model).size and np.setdiff1d(y, classes).size:

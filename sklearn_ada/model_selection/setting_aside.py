@@ -58,8 +58,10 @@ def set_aside(
     hashed = None if ids is None else id_hashes(ids, _FIT, n)
     if given.given_holdout is not None:
         _check_given(given.given_holdout, hashed)
-        if of_classes and given.given_holdout.classes is not None:
-            _check_classes(y, given.given_holdout.classes)
+        session = session_of(given.given_holdout)
+        if of_classes and session.data.classes is not None:
+            _check_classes(y, session.data.classes)
+            session.data.check_paid_for(y, "y", _FIT)
         return given.given_holdout, np.arange(n), cv
     holdout = given.holdout
     random_state = None if given.random_state is None else int(given.random_state)

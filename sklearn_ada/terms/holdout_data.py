@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import uuid
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,11 @@ from sklearn_ada.data.columns import Column, column_of
 from sklearn_ada.data.labels import (
     Subsamples,
     Units,
+    are_classes,
     check_labels,
     is_dask,
     is_read_in_blocks,
+    label_kind,
     lies_elsewhere,
     n_rows,
     take_rows,
@@ -51,6 +53,8 @@ class HoldoutData:
         See `Holdout`.
     priced_classes : bool, default=False
         Whether class counts are paid for in nats (``class_mix="priced"``).
+    named : array-like or None, default=None
+        The classes that may occur. None: those that do, or those that the ledger was begun with.
     ids : ndarray of shape (n,) or None, default=None
         Hashes of the ids of the rows (`sklearn_ada.digest.rows.id_hashes`). Rows are then put
         into the order of these, so nothing depends on the order in which they come. Rows of one id are a
@@ -78,6 +82,7 @@ class HoldoutData:
         weight_bound: float | None = None,
         *,
         priced_classes: bool = False,
+        named: Any = None,
         ids: NDArray[np.bytes_] | None = None,
     ) -> None:
         labels: Any = _checked_column(y) if ids is None and lies_elsewhere(y) else check_labels(y).copy()
@@ -110,6 +115,8 @@ class HoldoutData:
         self.top_ups = 0  # how often the rows that the ledger began with were changed
         self.first_like = 0  # after how many changes they were first the rows that they are
         self.classes: NDArray[Any] | None = _classes_of(self.labels)
+        self.named_classes = None if named is None else self._checked_classes(named)
+        self.paid_classes: NDArray[Any] | None = None  # whose counts the ledger has a price for
         self._token = uuid.uuid4().hex  # tells a process whether it has these very rows already
         self.units: Units | None = None
         if not (sample_weight is None and groups is None and weight_bound is None):
@@ -154,6 +161,39 @@ class HoldoutData:
     def is_classification(self) -> bool:
         """Whether the labels are those of classes."""
         return self.classes is not None
+
+    @property
+    def known_classes(self) -> NDArray[Any] | None:
+        """Classes whose counts are paid for, where they are; else those that occur."""
+        return self.classes if self.paid_classes is None else self.paid_classes
+
+    def check_paid_for(self, classes: Any, name: str, owner: str) -> None:
+        """Raise ValueError if class counts were paid for as if some of these classes could not occur."""
+        if self.paid_classes is None:
+            return
+        others = sorted(set(np.asarray(classes).tolist()) - set(self.paid_classes.tolist()), key=str)
+        if others:
+            shown = f"{', '.join(map(repr, others[:5]))}{', ...' if len(others) > 5 else ''}"
+            fix = (
+                "Class counts are paid for as if no other class could occur. Begin the ledger with all that "
+                "may, those of the training rows as well: Holdout(..., class_mix='priced', classes=[...])."
+            )
+            raise bad_parameter(name, owner, "of classes that the holdout knows of", f"also {shown}", fix)
+
+    def _checked_classes(self, named: Any) -> NDArray[Any]:
+        """Return the classes that may occur, sorted, if those that do are among them."""
+        wrong = partial(bad_parameter, "classes", "Holdout")
+        if not self.priced_classes:
+            fix = "Their number sets the price of the class counts, and these have one where they are priced."
+            raise wrong("None with class_mix='conditional'", "a list", fix)
+        classes = np.unique(check_labels(named, "Holdout.classes"))
+        if self.classes is None or label_kind(classes) != label_kind(self.labels) or not are_classes(classes):
+            raise wrong("class labels like those of y", label_kind(classes))
+        missing = sorted(set(self.classes.tolist()) - set(classes.tolist()))
+        if missing:
+            shown = ", ".join(map(repr, missing[:5]))
+            raise wrong("all labels that may occur, those of y among them", f"a list without {shown}")
+        return classes
 
     @property
     def n_columns(self) -> int | None:
@@ -206,7 +246,7 @@ class HoldoutData:
 
     @cached_property
     def class_counts(self) -> NDArray[np.int64]:
-        """Number of rows of each class; of all rows where y holds numbers."""
+        """Number of rows of each class that occurs; of all rows where y holds numbers."""
         if not self.is_classification:
             return np.array([len(self)], dtype=np.int64)
         if isinstance(self.labels, Column):

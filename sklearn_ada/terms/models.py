@@ -191,6 +191,7 @@ def _check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = F
         if missing:
             got, fix = f"{len(classes)} classes, {len(missing)} missing", "Fit on labels like the holdout's."
             raise bad_parameter("estimator", owner, "fitted on all classes of the holdout", got, fix)
+        data.check_paid_for(classes, "estimator", owner)
 
 
 def _check_fitted(estimator: Any) -> None:

@@ -12,6 +12,8 @@ import math
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+import numpy as np
+
 from sklearn_ada._validation import LN_2, Check, bad_parameter, checked_fields, option, or_none, plain
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.events import FORMAT
@@ -33,6 +35,7 @@ _BOUNDED_WEIGHTS = (
 )
 # Of class_mix="priced": the class counts are paid for, but not which classes there are.
 _NO_UNSEEN_CLASS = "the population has no class of which the holdout has no record"
+_NO_UNNAMED_CLASS = "the population has no class but those that were named when the ledger was begun"
 _ABOUT_ROWS = ("fingerprint", "rows", "units", "class_counts")
 
 
@@ -425,7 +428,7 @@ class Genesis:
             "seeded": seed is not None,
             **policy.to_dict(),
             **data.describe_units(secret),
-            **({"class_counts": data.class_counts.tolist()} if policy.class_mix == "priced" else {}),
+            **(_of_classes(data, found) if policy.class_mix == "priced" else {}),
         }
         if found is None or not identity == found.get("identity") == "ids":
             return cls(body)
@@ -448,6 +451,11 @@ class Genesis:
         return len(self.body["class_counts"]) if "class_counts" in self.body else None
 
     @property
+    def classes(self) -> list[Any] | None:
+        """The classes that were named as those that may occur; None if none were."""
+        return self.body.get("classes")
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What every certificate of the ledger rests on."""
         (independent, *others), units = description_length.ASSUMPTIONS, self.units or {}
@@ -456,7 +464,20 @@ class Genesis:
         if units.get("weight_bound") is not None:
             others.append(_BOUNDED_WEIGHTS)
         if self.n_classes is not None:
-            others.append(_NO_UNSEEN_CLASS)
+            others.append(_NO_UNSEEN_CLASS if self.classes is None else _NO_UNNAMED_CLASS)
         if self.body["seeded"]:
             others.append(_SEED_IS_SECRET)
         return (independent, *others)
+
+
+def _of_classes(data: HoldoutData, found: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what a genesis says of classes whose counts are paid for: all that may occur, if they are named.
+
+    ``found`` is the genesis of a ledger that is there, which has named them for whoever opens it later.
+    """
+    seen = dict(zip(np.asarray(data.classes).tolist(), data.class_counts.tolist(), strict=True))
+    named = (found or {}).get("classes") if data.named_classes is None else data.named_classes.tolist()
+    if named is None:
+        return {"class_counts": [*seen.values()]}
+    plain = [label if isinstance(label, str) else int(label) for label in named]
+    return {"classes": plain, "class_counts": [seen.get(label, 0) for label in plain]}

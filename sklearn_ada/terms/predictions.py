@@ -181,7 +181,7 @@ class Predictions(Given):
     def _checked(self, labels: NDArray[Any], data: HoldoutData, owner: str) -> NDArray[Any]:
         """Return labels in the type of number that all have; ValueError for an unnamed one."""
         named = () if self._classes is None else self._classes.tolist()
-        classes = {*np.asarray(data.classes).tolist(), *named}
+        classes = {*np.asarray(data.known_classes).tolist(), *named}
         others = [label for label in labels.tolist() if label not in classes]
         if others:
             shown = ", ".join(printable(repr(label)) for label in others[:_SHOWN])

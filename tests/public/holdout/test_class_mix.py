@@ -6,10 +6,13 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Holdout, MedianSettings
+from sklearn_ada import Holdout, MedianSettings, ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.guarantees import class_count_nats
+from tests.support.ledgers import begun_as
 
 
 @pytest.mark.parametrize(("n", "n_classes"), [(5, 1), (6, 3), (12, 4)])
@@ -71,3 +74,91 @@ def test_another_class_mix_is_another_policy_and_where_counts_were_paid_for_no_r
         Holdout(*rows[2:], ledger=tmp_path / "ledger", class_mix="conditional")
     with pytest.raises(ValueError, match="'conditional' for rows to be added"):
         holdout.top_up(*rows[:2])
+
+
+class Wise(ClassifierMixin, BaseEstimator):
+    """Predicts the label that stands in the first column; knows these classes."""
+
+    def __init__(self, classes):
+        self.classes_ = np.array(classes)
+
+    def predict(self, X):
+        return self.classes_[X[:, 0].astype(int)]
+
+
+KINDS = {"numbers": [0, 1, 2, 7], "texts": ["a", "b", "c", "z"], "floats": [0.0, 1.0, 2.0, 7.0]}
+
+
+def few(kind, seen=3, n=60, **policy):
+    """A priced holdout in which the last class does not occur."""
+    at = np.arange(n) % seen
+    classes = np.array(KINDS[kind])
+    return Holdout(at[:, None], classes[at], **{"ledger": ":memory:", "class_mix": "priced"} | policy)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_price_is_of_all_classes_that_may_occur_and_the_first_record_names_them(kind, tmp_path):
+    opened = partial(few, kind, ledger=tmp_path / "ledger.db")
+    holdout = opened(classes=KINDS[kind][::-1])
+    again = opened()
+    assert holdout.report().nats == pytest.approx(class_count_nats(60, 4))
+    for each in (holdout, again):
+        assert each.classes.tolist() == KINDS[kind]
+        answer = each.certify(Wise(KINDS[kind]), scoring="accuracy", guess=0.9)
+        assert any("but those that were named" in text for text in answer.certificate.assumptions)
+    assert few(kind).report().nats == pytest.approx(class_count_nats(60, 3))
+    with pytest.raises(LedgerMismatchError, match="classes"):
+        opened(classes=[*KINDS[kind], "zz" if kind == "texts" else 9])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_that_knows_another_class_is_refused_for_nothing(kind):
+    holdout, others = few(kind), Wise(KINDS[kind])
+    asks = [
+        partial(holdout.certify, guess=0.9),
+        partial(holdout.check, guess=0.9),
+        partial(holdout.publish, guess=0.9),
+        lambda model, scoring: holdout.select([model], scoring=scoring),
+        lambda model, scoring: holdout.compare(Wise(KINDS[kind][:3]), model, scoring=scoring),
+        lambda model, scoring: holdout.declare([model], scoring=scoring),
+    ]
+    for ask in asks:
+        with pytest.raises(ValueError, match=r"of classes that the holdout knows of.*classes=\["):
+            ask(others, scoring="accuracy")
+    assert holdout.ledger.read(lambda state: state.is_untouched)
+    assert holdout.certify(Wise(KINDS[kind][:3]), scoring="accuracy", guess=0.9).answered
+
+
+def test_training_rows_of_another_class_are_refused_before_the_search():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), np.arange(200) % 3
+    held = Holdout(X[:100][y[:100] < 2], y[:100][y[:100] < 2], class_mix="priced", ledger=":memory:")
+    search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]})
+    with pytest.raises(ValueError, match=r"The 'y' parameter of ReusableHoldoutCV.fit must be of classes"):
+        ReusableHoldoutCV(search, holdout=held).fit(X[100:], y[100:])
+
+
+@pytest.mark.parametrize(
+    ("classes", "got"),
+    [
+        ([0, 1], "a list without 2"),
+        (["a", "b"], "text"),
+        ([[0, 1]], "shape"),
+        ([], "0 rows"),
+        ([0, 1, 2, 0.5], "numbers"),
+    ],
+)
+def test_bad_lists_of_classes_are_refused(classes, got):
+    with pytest.raises(ValueError, match=got):
+        few("numbers", classes=classes)
+    with pytest.raises(ValueError, match="None with class_mix='conditional'"):
+        few("numbers", classes=[0, 1, 2], class_mix="conditional")
+
+
+def test_an_old_ledger_goes_on_without_a_list(tmp_path):
+    with begun_as(1):
+        few("numbers", ledger=tmp_path / "old.db")
+    again = few("numbers", ledger=tmp_path / "old.db")
+    assert again.certify(Wise(KINDS["numbers"]), scoring="accuracy", guess=0.9).answered
+    with pytest.raises(LedgerMismatchError, match="classes"):
+        few("numbers", ledger=tmp_path / "old.db", classes=KINDS["numbers"])
