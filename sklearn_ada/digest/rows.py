@@ -1,43 +1,21 @@
-"""Recognise rows: by ids, by values, and where training rows reappear in the holdout.
+"""Recognise rows: by ids, and by values.
 
 The same values have the same digest in an array, a frame or a list, and so have the same ids. An id is a
 whole number, a text, bytes or a date, and an id of one of these kinds is none of another: 1 is not "1". They
 are public: whoever has an id can compute its hash. What a ledger keeps of them is keyed with its secret.
-
-**Training rows in the holdout**, more of them than chance allows, are a leak (`is_leak`). An alarm at any
-shared row would tell an asker whether a given row is in the holdout, and would be false for discrete data,
-where rows are equal by chance. So two tests ask whether a random split would share as many rows, each at half
-of the probability of a false alarm.
-
-*Twins.* Take the values that occur exactly twice in training and holdout together. In a random split each
-copy is in either place by chance, which gives the law of how many pairs have one copy in each. Leaked rows
-that were oversampled occur more than twice, so this test does not see them.
-
-*Lone values*, those that the holdout has exactly once and the training rows have too. However many copies are
-added to the training rows, the holdout's count of a value stays the same. Let each row be in the holdout
-independently with probability f. A value that the data had m > 1 times and that is in
-the holdout at all is there just once with probability ``m s^(m-1) / (1 + s + ... + s^(m-1))``, s = 1 - f: the
-inverse of the mean of ``s^-i``, i < m, so at most ``2s / (1 + s)``, the probability for m = 2. So of T values
-that are shared or repeated within the holdout, the number of lone ones is at most binomial,
-``Bin(T, 2s / (1 + s))``. Training rows that were added make f look smaller, which makes the bound larger and
-the test no less valid. A split has a fixed size: what has some probability if rows are placed independently
-at f = k/N is at most ``sqrt(8 k (N - k) / N)`` times as probable given that k of N rows are in the holdout
-(MacWilliams, Sloane 1977, Lemma 10.7).
 """
 
 from __future__ import annotations
 
 import datetime
 import hashlib
-import math
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, gammaln, logsumexp
 
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.data.columns import Column
@@ -57,7 +35,6 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _BLOCK_CELLS = 2**17  # of a sparse matrix that are made dense at a time
 _DENSE_CELLS = 2**28  # 2 GiB as floats, read in a second or two
-FALSE_ALARM = 1e-9
 _FEW_COPIES, _SHARE_OF_COPIES = 10, 0.02  # of rows that occur more than once, of which nobody is warned
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -303,27 +280,12 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, np.str_) else value
 
 
-def is_leak(train_hashes: NDArray[np.uint64], holdout_hashes: NDArray[np.uint64]) -> bool:
-    """Return whether far more rows are shared than a random split would share.
-
-    The probability of a false alarm is at most 1e-9 for every exchangeable split. Leaked rows are found if
-    there are about 35 or more and each occurs once on either side. If they were oversampled, it takes more:
-    about 60 if there are as many training rows as holdout rows, 220 if there are four times as many, 480 if
-    nine times.
-    """
-    pooled = np.concatenate([train_hashes, holdout_hashes])
-    values, inverse, counts = np.unique(pooled, return_inverse=True, return_counts=True)
-    in_holdout = np.bincount(inverse[len(train_hashes) :], minlength=len(values))
-    twins = in_holdout[counts == 2]
-    lone = int(((in_holdout == 1) & (counts > 1)).sum())
-    touched = lone + int((in_holdout > 1).sum())
-    of_pairs = math.exp(ln_tail_of_cross_pairs(len(twins), int(twins.sum()), int((twins == 1).sum())))
-    of_lone = tail_of_lone_values(touched, lone, len(train_hashes), len(holdout_hashes))
-    return min(of_pairs, of_lone) < FALSE_ALARM / 2.0
-
-
-def row_hashes(X: Any) -> NDArray[np.uint64]:
+def row_hashes(
+    X: Any, change: Callable[[NDArray[Any]], NDArray[Any]] | None = None, *, ordered: bool = True
+) -> NDArray[np.uint64]:
     """Return a 64-bit hash of every row, the same in every process and container.
+
+    ``change`` is what is made of each column before; ``ordered`` says whether the order of columns counts.
 
     Examples
     --------
@@ -335,11 +297,12 @@ def row_hashes(X: Any) -> NDArray[np.uint64]:
     with np.errstate(over="ignore"):
         if hasattr(X, "tocsr"):
             matrix = X.tocsr()
-            entries = _entries(matrix.data, matrix.indices)
+            values = matrix.data if change is None else change(matrix.data)
+            entries = _entries(values, matrix.indices if ordered else np.zeros_like(matrix.indices))
             np.add.at(total, np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), entries)
             return total
-        for j, column in enumerate(_columns(X)):
-            total += _entries(column, np.array([j]))
+        for j, column in enumerate(columns_of(X)):
+            total += _entries(column if change is None else change(column), np.array([j if ordered else 0]))
     return total
 
 
@@ -365,7 +328,7 @@ def copies_beyond_chance(X: Any) -> int:
         return copies
     rng, total = np.random.default_rng(0), np.zeros(n_rows(X), dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for j, column in enumerate(_columns(X)):
+        for j, column in enumerate(columns_of(X)):
             total += rng.permutation(_entries(column, np.array([j])))
     return copies if _count_copies(total) < copies / 2 else 0
 
@@ -373,51 +336,6 @@ def copies_beyond_chance(X: Any) -> int:
 def _count_copies(hashes: NDArray[np.uint64]) -> int:
     counts = np.unique(hashes, return_counts=True)[1]
     return int(counts[counts > 1].sum())
-
-
-def ln_tail_of_cross_pairs(pairs: int, members_in_holdout: int, cross: int) -> float:
-    """Return how likely so many pairs have one member on each side (a logarithm).
-
-    It is ``ln P[C >= cross]`` for the number C of such pairs.
-
-    Given that ``members_in_holdout`` of the ``2 * pairs`` members, chosen at random, are in the
-    holdout: ``P[C = c]`` is ``pairs! / (b! c! rest!) * 2^c / C(2 pairs, members)`` with b pairs inside.
-
-    Examples
-    --------
-    >>> round(math.exp(ln_tail_of_cross_pairs(2, 2, 2)), 4)
-    0.6667
-    """
-    c = np.arange(cross, min(members_in_holdout, 2 * pairs - members_in_holdout) + 1)
-    c = c[(members_in_holdout - c) % 2 == 0]
-    if len(c) == 0:
-        return -math.inf
-    both = (members_in_holdout - c) // 2
-    ln_ways = gammaln(pairs + 1) - gammaln(both + 1) - gammaln(c + 1) - gammaln(pairs - both - c + 1)
-    ln_all = gammaln(2 * pairs + 1) - gammaln(members_in_holdout + 1)
-    ln_all -= gammaln(2 * pairs - members_in_holdout + 1)
-    return float(logsumexp(ln_ways + c * math.log(2.0)) - ln_all)
-
-
-def tail_of_lone_values(touched: int, lone: int, n_train: int, n_holdout: int) -> float:
-    """Return a bound on the probability of so many lone values or more.
-
-    For lone values see the module.
-
-    ``touched`` is T, the number of values that are shared or repeated within the holdout.
-
-    Examples
-    --------
-    >>> tail_of_lone_values(100, 60, 1000, 1000)
-    1.0
-    >>> tail_of_lone_values(100, 100, 1000, 1000) < 1e-15
-    True
-    """
-    if lone == 0:
-        return 1.0
-    in_training = n_train / (n_train + n_holdout)
-    tail = betainc(lone, touched - lone + 1.0, 2.0 * in_training / (1.0 + in_training))
-    return min(1.0, float(tail) * math.sqrt(8.0 * n_holdout * in_training))
 
 
 def _entries(values: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.uint64]:
@@ -428,7 +346,8 @@ def _entries(values: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.uint64]:
     return mixed
 
 
-def _columns(X: Any) -> list[NDArray[Any]]:
+def columns_of(X: Any) -> list[NDArray[Any]]:
+    """Return the columns of a table as arrays."""
     if hasattr(X, "iloc") and X.ndim == 2:
         return [np.asarray(X.iloc[:, j]) for j in range(X.shape[1])]
     if hasattr(X, "get_columns"):

@@ -66,19 +66,19 @@ from __future__ import annotations
 import functools
 import hashlib
 import hmac
-import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from sklearn_ada._notices import is_called_by_function, warn_user
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.data.labels import stack_rows
-from sklearn_ada.digest.rows import is_leak
+from sklearn_ada.digest.overlap import has_rows_of, have_rows_of, share_memory
+from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.holdout.looking import with_bare_errors
 from sklearn_ada.holdout.records import (
@@ -106,7 +106,11 @@ SECOND_BUDGET = (
 
 
 _OWNER = "Holdout.top_up"
-_CHANCE = 1e-6  # that independent rows are those of the holdout
+_IN_TRAINING = (
+    "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of X, on which "
+    "models are fitted and from which guesses are taken. A ReusableHoldoutCV that makes the holdout does it; "
+    "pass another one, which is given this holdout, X[search.train_indices_]."
+)
 
 
 def record_edition(session: Session, missing: str) -> Session:
@@ -391,24 +395,52 @@ def record_top_up(session: Session) -> Session:
     return session
 
 
-def check_not_held_out(session: Session, hashes: NDArray[np.uint64]) -> None:
+def check_not_held_out(session: Session, X: Any) -> None:
     """Raise `HoldoutLeakError` if rows contain the holdout, or part of it beyond chance."""
-    if charge_overlap(session, hashes):
+    check_apart(session, [X], _IN_TRAINING)
+
+
+def check_apart(session: Session, tables: Sequence[Any], what: str, training: Any = None) -> None:
+    """Raise `HoldoutLeakError` if some tables have rows of the holdout beside those for training.
+
+    ``what`` says what was found, and the error adds what that cost.
+    """
+    check_memory(session, tables, what)
+    found = charge_overlap(session, tables, training)
+    if found.is_leak:
+        paid = f"That it is so cost {found.price:.1f} nats" if found.price else "That it is so was recorded"
+        raise HoldoutLeakError(f"{what} {paid}, once: the same rows cost nothing more.")
+
+
+def check_memory(session: Session, tables: Sequence[Any], what: str = _IN_TRAINING) -> None:
+    """Raise `HoldoutLeakError` if some tables lie in the memory of the array that the holdout was made of.
+
+    That is plain without a look at any row, so it is neither recorded nor charged.
+    """
+    if any(share_memory(table, session.data.X) for table in tables):
         raise HoldoutLeakError(
-            "The rows contain rows of the holdout, far more than chance allows. Take the holdout out of "
-            "X, on which models are fitted and from which guesses are taken. A ReusableHoldoutCV that makes "
-            "the holdout does it; pass another one, which is given this holdout, X[search.train_indices_]."
+            f"{what} They lie in the memory of the array that the holdout was made of, so no row was "
+            "compared and nothing was charged."
         )
 
 
-def charge_overlap(session: Session, hashes: NDArray[np.uint64]) -> bool:
-    """Return whether rows with these hashes (`row_hashes`) contain the holdout, or more than by chance.
+def charge_overlap(session: Session, tables: Sequence[Any], training: Any = None) -> OverlapRecord:
+    """Return the record of whether some tables have rows of the holdout, beyond chance.
 
     The outcome is recorded and charged, once for the same rows in the same order; "no" costs about a
     millionth of a nat, and "yes" 14 nats. Of a closed holdout only what is recorded is returned.
+
+    Parameters
+    ----------
+    session : Session
+    tables : sequence of array-like, frame or sparse matrix
+    training : array-like, frame or sparse matrix or None, default=None
+        Rows that they may have.
     """
     own = session.data.feature_hashes
-    compared = hashlib.sha256(hashes.tobytes())
+    compared = hashlib.sha256()
+    for table in (*tables, *(() if training is None else (training,))):
+        compared.update(row_hashes(table).tobytes())
     if session.genesis.identity != "content":  # the features of its rows may change: then they are asked anew
         compared.update(hmac.digest(session.secret, own.tobytes(), "sha256"))
     # By order: whether X is the holdout depends on it, and what is free must have been released before.
@@ -420,39 +452,13 @@ def charge_overlap(session: Session, hashes: NDArray[np.uint64]) -> bool:
             session.check_not_outgrown(state)
 
     def look_and_charge() -> Record:
-        event = CodedRelease((Symbol("overlap", int(is_leak(hashes, own) or is_whole(hashes, own))),))
+        is_leak = any(has_rows_of(table, session.data.X, training) for table in tables)
+        is_leak |= len(tables) > 1 and have_rows_of(tables, session.data.X, training)
+        event = CodedRelease((Symbol("overlap", int(is_leak)),))
         return session.charge(key, lambda state: OverlapRecord.priced(state, event, **stamp))
 
     found = session.ledger.find(key, otherwise=refuse_if_closed)
-    return OverlapRecord.from_dict((found or with_bare_errors(look_and_charge)).body).is_leak
-
-
-def is_whole(hashes: NDArray[np.uint64], own: NDArray[np.uint64]) -> bool:
-    """Return whether some rows are those of the holdout, in whatever order.
-
-    Only if independent rows would come out so with a probability of at most 1e-6, whatever their population.
-    Twenty rows of zeros and ones are often those of the holdout, though rarely in its order. Rows that all
-    differ, in the holdout's own order, always count.
-
-    Examples
-    --------
-    >>> rows = np.arange(20, dtype=np.uint64)
-    >>> is_whole(rows[::-1], rows)
-    True
-    >>> zeros_and_ones = rows % np.uint64(2)
-    >>> is_whole(zeros_and_ones, zeros_and_ones), is_whole(np.sort(zeros_and_ones), zeros_and_ones)
-    (True, False)
-    """
-    same_order = np.array_equal(hashes, own)
-    if not same_order and not np.array_equal(np.sort(hashes), np.sort(own)):
-        return False
-    _, counts = np.unique(own, return_counts=True)
-    n = len(own)
-    # The probability is largest where the population has the shares that the rows have.
-    ln_chance = (counts * np.log(counts / n)).sum()
-    if not same_order:  # any of the orders would do
-        ln_chance += gammaln(n + 1) - gammaln(counts + 1).sum()
-    return bool(ln_chance <= math.log(_CHANCE) or (same_order and len(counts) == n > 1))
+    return OverlapRecord.from_dict((found or with_bare_errors(look_and_charge)).body)
 
 
 def release_mean_weight(session: Session) -> None:

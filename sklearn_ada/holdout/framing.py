@@ -23,7 +23,6 @@ import numpy as np
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_option
-from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.records import Key, read_answer
@@ -418,7 +417,7 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
     X, y = rows
     if asked.subject.is_given:
         return guess_from_rows(metric, *predictions_as_guess(X, owner), y)
-    check_not_held_out(session, row_hashes(X))
+    check_not_held_out(session, X)
     model = asked.subject.copy()
     if median is None:
         return guess_from_rows(metric, model, X, y)
@@ -430,7 +429,7 @@ def _tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any
 
     A warning comes, before anything is charged, of errors so small that the model may know these rows.
     """
-    check_not_held_out(session, row_hashes(rows[0]))
+    check_not_held_out(session, rows[0])
     tuned = tuned_metric(metric, model, *rows)
     most = tuned.measure.error_bound()
     if most is not None and most < _TOO_GOOD * float(np.std(np.asarray(rows[1], dtype=float))):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ada._validation import check_option
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import check_labels
-from sklearn_ada.digest.rows import id_hashes, row_hashes
+from sklearn_ada.digest.rows import id_hashes
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerError
 from sklearn_ada.holdout.advice import warn_if_vacuous, warn_of_median
 from sklearn_ada.holdout.asking import put_question
@@ -710,7 +710,7 @@ class Holdout(Uncopied):
         X : array-like, frame or sparse matrix of shape (m, ...)
             The training rows.
         """
-        check_not_held_out(self._session, row_hashes(X))
+        check_not_held_out(self._session, X)
 
     def top_up(self, X: Any, y: ArrayLike, *, ids: ArrayLike | None = None) -> Holdout:
         """Return a larger holdout, with fresh rows added, on the same ledger.
@@ -765,7 +765,7 @@ class Holdout(Uncopied):
         session = self._session.with_data(more)
         if hashed is not None:
             check_not_of_others(session.ledger, hashed)
-        if not were_added(self._session, session) and charge_overlap(self._session, row_hashes(X)):
+        if not were_added(self._session, session) and charge_overlap(self._session, [X]).is_leak:
             raise HoldoutLeakError(
                 "The rows to be added repeat rows of the holdout, more than by chance. Add new draws only."
             )

@@ -39,6 +39,7 @@ from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection import searches
+from sklearn_ada.model_selection.fit_parameters import FitParams
 from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.searches import Ranking
@@ -151,7 +152,7 @@ class Run:
     holdout: Holdout
     X: Any
     y: Any
-    params: searches.FitParams
+    params: FitParams
     metric: Metric
     median: MedianSettings | None
     cv: Any

@@ -33,6 +33,7 @@ from sklearn_ada.ledger.addresses import hidden
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection import searches
 from sklearn_ada.model_selection.certifying import Run, Winner
+from sklearn_ada.model_selection.fit_parameters import FitParams, check_parameters, router_of
 from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.searches import CallbackSupportMixin
@@ -417,7 +418,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         why_no_metric = given.why_no_metric()
         metric = None if why_no_metric or (self.ask == "winner" and not given.keeps_model) else given.metric()
 
-        passed = searches.FitParams.of(self, fit_params, n_rows(X))
+        passed = FitParams.of(self, fit_params, n_rows(X))
         if given.given_holdout is None:  # else its rows are not among these
             warn_of_copies(X, passed.groups)
         self.holdout_, train, cv = set_aside(given, X, y, passed.groups, searches.own_folds(self.search), ids)
@@ -427,6 +428,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         params = passed.take(train)
         tell(f"{self.holdout_.n_rows:,} rows are held out, {len(train):,} are for the search", self.verbose)
 
+        check_parameters(params, given, X, y, self.train_indices_, self.holdout_)
         if metric is None:
             self.holdout_.check_overlap(X_train)
             self._search_only(X_train, y_train, params, cv, why_no_metric)
@@ -456,7 +458,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             cv = check_cv(cv, y, classifier=is_classifier(self.search.estimator))
         warn_of_blocks(cv, lambda: (X, y, groups))
 
-    def _search_only(self, X: Any, y: Any, params: searches.FitParams, cv: Any, why_no_metric: str) -> None:
+    def _search_only(self, X: Any, y: Any, params: FitParams, cv: Any, why_no_metric: str) -> None:
         """Run a search without a model or a metric to certify."""
         keeps_model = Parameters.of(self).keeps_model
         if keeps_model:
@@ -738,7 +740,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
 
     def get_metadata_routing(self) -> Any:
         """Return the routing: ``groups`` are read here too, everything else is the search's."""
-        return searches.router_of(self)
+        return router_of(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

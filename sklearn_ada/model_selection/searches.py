@@ -27,7 +27,6 @@ import inspect
 import math
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,12 +42,12 @@ from sklearn.model_selection import (
     RandomizedSearchCV,
 )
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.answer import Answer
-from sklearn_ada.data.labels import n_rows, own_copy, take_rows
+from sklearn_ada.data.labels import own_copy, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
@@ -482,83 +481,6 @@ def _named(scoring: Any) -> dict[str, Any] | None:
     if isinstance(scoring, dict):
         return scoring
     return {name: name for name in scoring} if isinstance(scoring, (list, tuple, set)) else None
-
-
-def router_of(wrapper: Any) -> MetadataRouter:
-    """Return how a `ReusableHoldoutCV` routes: it reads ``groups`` and ``ids``, the rest is its search's."""
-    own = MetadataRequest(owner=wrapper)
-    for name in ("groups", "ids"):
-        own.fit.add_request(param=name, alias=True)
-    mapping = MethodMapping().add(caller="fit", callee="fit")
-    router = MetadataRouter(owner=wrapper).add_self_request(own)
-    return router.add(search=wrapper.search, method_mapping=mapping)
-
-
-@dataclass(frozen=True)
-class FitParams:
-    """Parameters of one call of ``fit``.
-
-    Without metadata routing all of them go to the search, and all but ``groups`` to the final refit. With it,
-    each goes where it was requested.
-
-    Parameters
-    ----------
-    groups : array-like or None
-    of_search, of_model : dict
-        What goes to the search, and to the final refit.
-    n : int
-        Number of rows; parameters of this length are split along with them.
-    weighs_scores : bool, default=False
-        Whether any of them, such as weights, goes to the search's scorer.
-    """
-
-    groups: Any
-    of_search: dict[str, Any]
-    of_model: dict[str, Any]
-    n: int
-    weighs_scores: bool = False
-
-    @classmethod
-    def of(cls, wrapper: Any, params: dict[str, Any], n: int) -> FitParams:
-        """Return what the ``fit`` of a `ReusableHoldoutCV` was passed for ``n`` rows.
-
-        Raises
-        ------
-        UnsetMetadataPassedError
-            With routing, for what is passed but neither requested nor declined.
-        TypeError
-            With routing, for what nobody asked for.
-        """
-        of_search = dict(params)
-        of_model = {name: value for name, value in params.items() if name != "groups"}
-        weighs_scores = False
-        if get_config()["enable_metadata_routing"] and params:
-            of_search, of_model = dict(process_routing(wrapper, "fit", **params).search.fit), {}
-            if of_search and hasattr(wrapper.search, "get_metadata_routing"):
-                routed = process_routing(wrapper.search, "fit", **of_search)
-                of_model = dict(routed.estimator.fit)
-                weighs_scores = bool(getattr(routed.get("scorer"), "score", None))
-        return cls(params.get("groups"), of_search, of_model, n, weighs_scores)
-
-    def take(self, rows: NDArray[Any]) -> FitParams:
-        """Return the parameters of some of the rows."""
-
-        def part(params: dict[str, Any]) -> dict[str, Any]:
-            return {name: take_rows(v, rows) if _is_aligned(v, self.n) else v for name, v in params.items()}
-
-        groups = None if self.groups is None else take_rows(self.groups, rows)
-        return replace(
-            self, groups=groups, of_search=part(self.of_search), of_model=part(self.of_model), n=len(rows)
-        )
-
-    def of_asking(self) -> dict[str, Any]:
-        """Return what goes to a search whose cv takes guesses from whole groups."""
-        return self.of_search if self.groups is None else {**self.of_search, "groups": self.groups}
-
-
-def _is_aligned(value: Any, n: int) -> bool:
-    """Return whether a fit parameter has one entry per row."""
-    return hasattr(value, "__len__") and not isinstance(value, (str, dict)) and n_rows(value) == n
 
 
 @contextlib.contextmanager

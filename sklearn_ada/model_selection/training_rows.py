@@ -96,7 +96,7 @@ class ValidationSplit(Uncopied):
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield the one pair (rows to fit on, rows to guess from); no group is in both."""
         of_rows = row_hashes(X)
-        check_not_held_out(session_of(self._holdout), of_rows)
+        check_not_held_out(session_of(self._holdout), X)
         fit, guess = split_rows(n_rows(X), y, self.validation, self._seed, groups)
         digest = rows_digest(take_rows(X, guess), take_rows(y, guess))
         if digest not in self._parts:

@@ -11,9 +11,9 @@ from scipy import sparse
 from scipy.stats import binom, binomtest
 
 from sklearn_ada import Holdout
-from sklearn_ada.digest.rows import is_leak, ln_tail_of_cross_pairs, row_hashes, tail_of_lone_values
+from sklearn_ada.digest.overlap import is_leak, is_whole, ln_tail_of_cross_pairs, tail_of_lone_values
+from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import HoldoutLeakError
-from sklearn_ada.holdout.changes import is_whole
 from tests.support.ledgers import bodies
 
 ADDED = {
@@ -137,10 +137,10 @@ def test_the_holdout_as_training_data_is_a_recorded_leak_and_that_is_priced(size
     X = rows[2][:size]
     holdout = Holdout(X, rows[3][:size], ledger=tmp_path / "ledger.db")
     order = np.random.default_rng(0).permutation(size)
-    train = {"as it is": X, "three times": np.repeat(X, 3, axis=0), "in another order": X[order]}[change]
+    copies = {"as it is": X.copy(), "three times": np.repeat(X, 3, axis=0), "in another order": X[order]}
     for _ in range(2):
         with pytest.raises(HoldoutLeakError, match="rows of the holdout"):
-            holdout.check_overlap(train)
+            holdout.check_overlap(copies[change])
     assert holdout.report().nats == pytest.approx(-math.log(1e-6))  # the same rows, paid for once
 
 
@@ -187,9 +187,9 @@ def test_the_chance_of_the_same_rows_is_that_of_all_samples(counts, monkeypatch)
     own = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)
     samples = (each for each in product(range(len(counts)), repeat=len(own)) if sorted(each) == sorted(own))
     chance = sum(math.prod(counts[kind] / len(own) for kind in each) for each in samples)
-    monkeypatch.setattr("sklearn_ada.holdout.changes._CHANCE", chance * 1.001)
+    monkeypatch.setattr("sklearn_ada.digest.overlap._CHANCE", chance * 1.001)
     assert is_whole(own[::-1], own)
-    monkeypatch.setattr("sklearn_ada.holdout.changes._CHANCE", chance * 0.999)
+    monkeypatch.setattr("sklearn_ada.digest.overlap._CHANCE", chance * 0.999)
     assert not is_whole(own[::-1], own)
 
 

@@ -1,0 +1,204 @@
+"""What `fit` is passed beside X: cut along with it, and searched for rows of the holdout.
+
+Users hand rows to a model by many doors: ``eval_set=[(X_val, y_val)]``, ``validation_data=``, ``X_val=``,
+data sets of boosters, parameters of the estimator. A row of the holdout that comes in by one of them is
+trained on, or decides when training stops, and the score on the holdout is then no score on new rows. So all
+of it is walked through before the first fit, and every table in it is compared with the holdout.
+
+What has one entry for each row of X is cut along with X, so the search never sees those of the holdout.
+Rows that are the training part's may come again. Of others it depends on whose the holdout is:
+
+- One that was taken out of X here: whoever passes X has its rows, so nothing is revealed by saying which of
+  them come again, and it costs nothing.
+- One that was made before: whether it has these rows is information about it, and is recorded and paid for
+  like that of X (`Holdout.check_overlap`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping, process_routing
+
+from sklearn_ada.data.labels import n_rows, take_rows
+from sklearn_ada.data.tables import tables_in
+from sklearn_ada.digest.overlap import has_rows_of, is_in_order_of, is_whole, width_of
+from sklearn_ada.digest.rows import row_hashes
+from sklearn_ada.exceptions import HoldoutLeakError
+from sklearn_ada.holdout.changes import check_apart, check_memory
+from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
+from sklearn_ada.model_selection.parameters import Parameters
+from sklearn_ada.model_selection.searches import take_for
+
+OWNER = "ReusableHoldoutCV.fit"
+_OF_SEARCH = {"cv", "scoring", "refit", "callbacks", "study"}  # which see training rows, or no rows at all
+_ADVICE = (
+    "Rows that a model is trained on, or stopped by, are not to judge it by. Cut those to stop it by from "
+    "the training part of each fold, inside its fit, as early_stopping=True does; or pass rows that are "
+    "neither in X nor in the holdout."
+)
+
+
+def check_parameters(
+    params: FitParams, given: Parameters, X: Any, y: Any, train: NDArray[np.int64], holdout: Holdout
+) -> None:
+    """Raise `HoldoutLeakError` if rows of the holdout reach a model otherwise than in X.
+
+    Parameters
+    ----------
+    params : FitParams
+        What goes to the search and to its models, cut to the training rows.
+    given : Parameters
+        Whose search may hold tables, too: in its estimator, and among its candidates.
+    X, y : array-like
+        All that ``fit`` was passed.
+    train : ndarray of int
+        Numbers of the training rows.
+    holdout : Holdout
+
+    Raises
+    ------
+    ValueError
+        For a generator.
+    """
+    tables = [(place, table) for place, table in _tables_beside(params, given.search) if n_rows(table)]
+    if given.given_holdout is not None:
+        check_memory(session_of(holdout), [X])  # before it is copied
+    if not tables:
+        return
+    X_train = take_for(X, train, train, given.of_pairs)
+    if given.given_holdout is not None:
+        _check_with_given([each for each in tables if _may_be_rows(each[1], X)], X_train, holdout)
+        return
+    held, labels = session_of(holdout).data.X, row_hashes(np.asarray(y))
+    others = np.delete(labels, train)
+    for place, table in tables:
+        if _may_be_rows(table, X):
+            is_leak = has_rows_of(table, held, X_train, strict=True) or is_in_order_of(table, X)
+        else:  # labels of rows that nobody recognises
+            is_leak = np.ndim(table) == 1 and any(
+                np.array_equal(row_hashes(table), own) and is_whole(own, own) for own in (labels, others)
+            )
+        if is_leak:
+            raise HoldoutLeakError(f"{_found([place])} Nothing was charged: they are rows of X. {_ADVICE}")
+
+
+def _tables_beside(params: FitParams, search: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what holds rows beside X: parameters of ``fit``, and of the search and its estimator."""
+    passed = {**params.of_model, **params.of_search}
+    own = search.get_params(deep=False)
+    for name, value in passed.items():
+        if value is not params.groups:
+            yield from tables_in(value, name, OWNER, (Uncopied,))
+    for name, value in own.items():
+        if name not in _OF_SEARCH:
+            yield from tables_in(value, f"search.{name}", OWNER, (Uncopied,))
+
+
+def _may_be_rows(table: Any, X: Any) -> bool:
+    """Return whether a table has more than one column, or as few as X."""
+    return width_of(table) > 1 or width_of(X) == 1
+
+
+def _check_with_given(tables: list[tuple[str, Any]], X_train: Any, holdout: Holdout) -> None:
+    """Compare tables with a holdout that was made before: one symbol for all of them."""
+    training = row_hashes(X_train)
+    others = [
+        (place, table)
+        for place, table in tables
+        if width_of(table) != width_of(X_train) or not np.isin(row_hashes(table), training).all()
+    ]
+    if others:
+        places, rows = zip(*others, strict=True)
+        check_apart(session_of(holdout), rows, f"{_found(places)} {_ADVICE}", X_train)
+
+
+def _found(places: Sequence[str]) -> str:
+    name = re.split(r"[.\[]", places[0].removeprefix("search."))[0]
+    where = ", ".join(places[:5])
+    return (
+        f"The {name!r} parameter of {OWNER} must be without rows of the holdout. Got some in {where} instead."
+    )
+
+
+def router_of(wrapper: Any) -> MetadataRouter:
+    """Return how a `ReusableHoldoutCV` routes: it reads ``groups`` and ``ids``, the rest is its search's."""
+    own = MetadataRequest(owner=wrapper)
+    for name in ("groups", "ids"):
+        own.fit.add_request(param=name, alias=True)
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    router = MetadataRouter(owner=wrapper).add_self_request(own)
+    return router.add(search=wrapper.search, method_mapping=mapping)
+
+
+@dataclass(frozen=True)
+class FitParams:
+    """Parameters of one call of ``fit``.
+
+    Without metadata routing all of them go to the search, and all but ``groups`` to the final refit. With it,
+    each goes where it was requested.
+
+    Parameters
+    ----------
+    groups : array-like or None
+    of_search, of_model : dict
+        What goes to the search, and to the final refit.
+    n : int
+        Number of rows; parameters of this length are split along with them.
+    weighs_scores : bool, default=False
+        Whether any of them, such as weights, goes to the search's scorer.
+    """
+
+    groups: Any
+    of_search: dict[str, Any]
+    of_model: dict[str, Any]
+    n: int
+    weighs_scores: bool = False
+
+    @classmethod
+    def of(cls, wrapper: Any, params: dict[str, Any], n: int) -> FitParams:
+        """Return what the ``fit`` of a `ReusableHoldoutCV` was passed for ``n`` rows.
+
+        Raises
+        ------
+        UnsetMetadataPassedError
+            With routing, for what is passed but neither requested nor declined.
+        TypeError
+            With routing, for what nobody asked for.
+        """
+        of_search = dict(params)
+        of_model = {name: value for name, value in params.items() if name != "groups"}
+        weighs_scores = False
+        if get_config()["enable_metadata_routing"] and params:
+            of_search, of_model = dict(process_routing(wrapper, "fit", **params).search.fit), {}
+            if of_search and hasattr(wrapper.search, "get_metadata_routing"):
+                routed = process_routing(wrapper.search, "fit", **of_search)
+                of_model = dict(routed.estimator.fit)
+                weighs_scores = bool(getattr(routed.get("scorer"), "score", None))
+        return cls(params.get("groups"), of_search, of_model, n, weighs_scores)
+
+    def take(self, rows: NDArray[Any]) -> FitParams:
+        """Return the parameters of some of the rows."""
+
+        def part(params: dict[str, Any]) -> dict[str, Any]:
+            return {name: take_rows(v, rows) if _is_aligned(v, self.n) else v for name, v in params.items()}
+
+        groups = None if self.groups is None else take_rows(self.groups, rows)
+        return replace(
+            self, groups=groups, of_search=part(self.of_search), of_model=part(self.of_model), n=len(rows)
+        )
+
+    def of_asking(self) -> dict[str, Any]:
+        """Return what goes to a search whose cv takes guesses from whole groups."""
+        return self.of_search if self.groups is None else {**self.of_search, "groups": self.groups}
+
+
+def _is_aligned(value: Any, n: int) -> bool:
+    """Return whether a fit parameter has one entry per row."""
+    return hasattr(value, "__len__") and not isinstance(value, (str, dict)) and n_rows(value) == n
