@@ -493,18 +493,18 @@ def rows_added(notes):
     for options in ({}, COARSE, PRICED, {**BOTH, **EXACT}):
         holdout = notes.holdout(**options)
         ask_many(notes, holdout, count=4)
-        notes.ask(holdout.check_overlap, X[O])
-        notes.ask(holdout.check_overlap, X[O])
+        notes.ask(holdout.check_overlap, X[O].copy())
+        notes.ask(holdout.check_overlap, X[O].copy())
         larger = notes.ask(holdout.top_up, X[O][:100], TWO[O][:100]) or holdout
         ask_many(notes, larger, count=4)
         ask_many(notes, holdout, count=4)
         notes.ask(holdout.top_up, X[O][:100], TWO[O][:100])
         notes.ask(holdout.top_up, X[O][100:], TWO[O][100:])
         notes.ask(larger.top_up, X[H], TWO[H])
-        notes.ask(larger.check_overlap, X)
+        notes.ask(larger.check_overlap, X.copy())
         ask_many(notes, larger, count=4)
         notes.ask(larger.close)
-        notes.ask(larger.check_overlap, X[::2])
+        notes.ask(larger.check_overlap, X[::2].copy())
 
 
 @session()

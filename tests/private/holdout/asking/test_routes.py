@@ -206,7 +206,7 @@ def test_a_leak_ends_the_privacy_route_and_a_clean_check_does_not(make):
     holdout.check_overlap(np.random.default_rng(0).normal(size=(500, 2)))
     assert check(holdout, 0.8).answered
     with pytest.raises(HoldoutLeakError):
-        holdout.check_overlap(X)
+        holdout.check_overlap(X.copy())
     assert check(holdout, 0.8, tag=1).verdict == "refused"
 
 

@@ -70,7 +70,7 @@ def selects(holdout, models):
 
 def looks_for_overlap(holdout, models):
     with contextlib.suppress(HoldoutLeakError):
-        holdout.check_overlap(X[:50])
+        holdout.check_overlap(X[:50].copy())
 
 
 def releases_the_mean_weight(holdout, models):
