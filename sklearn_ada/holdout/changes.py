@@ -133,7 +133,7 @@ def record_edition(session: Session, missing: str) -> Session:
         If rows are missing, or changed in a way that the holdout's guarantee does not allow; or if weights or
         groups are others. Nothing was recorded.
     """
-    data, secret, ledger = session.data, session.secret, session.ledger
+    data, secret, ledger = session.data, session.rows_key, session.ledger
     table, fingerprint = data.table(secret), data.fingerprint(secret, "ids")
     if ledger.find(Key.rows(0)) is None:
         if fingerprint != session.genesis.fingerprint:
@@ -182,7 +182,7 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
 
     It ends early if somebody else records other changes.
     """
-    changes, secret, stamp = Changes.between(editions[-1], table), session.secret, session.asker.stamp()
+    changes, secret, stamp = Changes.between(editions[-1], table), session.rows_key, session.asker.stamp()
     # By ids alone: a refusal of other labels, where these would do, would tell labels for nothing.
     was_there = has_ids_of(table, editions)
     _check_changes(session, changes, len(editions[-1]), "ignore" if was_there else missing, was_there)
@@ -270,7 +270,7 @@ def _charge_labels(session: Session) -> None:
 
 def _check_units(session: Session) -> None:
     """Raise if the rows are the same, but their weights or groups are not."""
-    if session.genesis.units != session.data.describe_units(session.secret).get("units"):
+    if session.genesis.units != session.data.describe_units(session.rows_key).get("units"):
         raise LedgerMismatchError(
             f"The holdout of the ledger {_ledger_name(session)!r} was begun with other weights or groups, "
             f"which are fixed before the first question. Open it with those: {SECOND_BUDGET}."
@@ -350,7 +350,7 @@ def were_added(session: Session, more: Session) -> bool:
     """
     if session.data.ids is None:
         return False
-    if has_ids_of(more.data.table(more.secret), editions_of(more.ledger)):
+    if has_ids_of(more.data.table(more.rows_key), editions_of(more.ledger)):
         return True
     if session.ledger.read(lambda state: state.fingerprint) != session.fingerprint:
         raise LedgerMismatchError(

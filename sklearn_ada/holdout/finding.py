@@ -49,7 +49,7 @@ from sklearn_ada.ledger.opening import (
 )
 from sklearn_ada.ledger.transactions import BACKENDS, Address
 from sklearn_ada.terms.policy import Asker
-from sklearn_ada.terms.row_tables import Changes, Table, keyed_ids, keyed_table
+from sklearn_ada.terms.row_tables import Changes, Table, key_of_rows, keyed_ids, keyed_table
 
 Ids = NDArray[np.bytes_]
 _ROWS, _FOLD = "ids", "fold"
@@ -208,7 +208,7 @@ def _ledgers_sharing(addresses: list[str], ids: Ids) -> list[_SharingLedger]:
         ledger = open_existing_ledger(address, State)
         if ledger.read(lambda state: state.is_untouched and state.closed):
             continue  # it was left, and tells nothing
-        mine = keyed_ids(ids, ledger.secret())
+        mine = keyed_ids(ids, key_of_rows(ledger.secret(), ledger.genesis))
         editions = editions_of(ledger)
         counts = [(int(np.isin(rows["id"], mine).sum()), len(rows)) for rows in editions]
         if any(present for present, _ in counts):
@@ -260,7 +260,7 @@ def check_sides(session: Session, ids: Ids) -> None:
     ids : ndarray of bytes
         Hashed ids of the rows that models will be fitted on; an id may occur more than once.
     """
-    _check_crossed(editions_of(session.ledger), ids, session.secret)
+    _check_crossed(editions_of(session.ledger), ids, session.rows_key)
 
 
 def held_before(address: Address, ids: Ids) -> NDArray[np.bool_]:
@@ -269,7 +269,10 @@ def held_before(address: Address, ids: Ids) -> NDArray[np.bool_]:
     if found is None:
         return np.zeros(len(ids), dtype=bool)
     ledger, editions = found
-    return np.isin(keyed_ids(ids, ledger.secret()), np.concatenate([rows["id"] for rows in editions]))
+    return np.isin(
+        keyed_ids(ids, key_of_rows(ledger.secret(), ledger.genesis)),
+        np.concatenate([rows["id"] for rows in editions]),
+    )
 
 
 def check_unchanged(
@@ -307,7 +310,7 @@ def check_unchanged(
     if found is None:
         return
     ledger, editions = found
-    secret = ledger.secret()
+    secret = key_of_rows(ledger.secret(), ledger.genesis)
     changes = Changes.between(editions[-1], keyed_table(ids, check_labels(y), secret))
     reasons = []
     if len(changes.missing):

@@ -76,6 +76,8 @@ class Key:
     """Of the records that open and close a round, by its name."""
     rows = "rows {}".format
     """Of the rows of an edition, by its number."""
+    labels = "labels {}".format
+    """Of labels that were passed for rows without ids, by their fingerprint."""
     top_up = "top up {}".format
     """Of rows that are added without ids, by how often that was done."""
     final = "final {}".format
@@ -694,19 +696,30 @@ class LabelsRecord(ReleaseRecord):
     """The news that labels are not those of the rows, which stayed as they were.
 
     It is information about the holdout and has the price of other labels, or whoever passes guesses as labels
-    until they are not refused would learn them for nothing.
+    until they are not refused would learn them for nothing. Without ids, that they are is paid for in
+    advance, before labels are compared for the first time.
     """
 
     kind = "labels"
 
     @classmethod
-    def of(cls, state: State, stamp: dict[str, Any]) -> LabelsRecord:
-        """Return the record of labels that are refused now."""
-        return cls.priced(state, CodedRelease((LABELS_DIFFER,)), **stamp)
+    def of(cls, state: State, stamp: dict[str, Any], *, hold: bool = False) -> LabelsRecord:
+        """Return the record of labels that are refused now, or of what is paid in advance."""
+        return cls.priced(state, CodedRelease((LABELS_HOLD if hold else LABELS_DIFFER,)), **stamp)
+
+    @property
+    def differ(self) -> bool:
+        """Whether labels were refused."""
+        return self.event == CodedRelease((LABELS_DIFFER,))
 
     def columns(self) -> dict[str, Any]:
         """Return the reason, for a table of records."""
-        return {"reason": "labels that were passed are not those of the rows"}
+        what = "are not those of the rows" if self.differ else "are compared with those of the rows"
+        return {"reason": f"labels that were passed {what}"}
+
+    def touches(self, state: State) -> bool:
+        """Return whether labels were refused."""
+        return self.differ
 
     def apply(self, state: State) -> None:
         """Charge it; nothing else changes."""

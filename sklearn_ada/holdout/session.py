@@ -28,13 +28,19 @@ import numpy as np
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import Subsamples
-from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
+from sklearn_ada.exceptions import (
+    BudgetExhaustedError,
+    LedgerError,
+    LedgerMismatchError,
+    LedgerUnavailableError,
+)
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.holdout.records import (
     EVERY,
     CheckpointRecord,
     Key,
+    LabelsRecord,
     RefusalRecord,
     RoundCloseRecord,
     RoundRecord,
@@ -43,12 +49,13 @@ from sklearn_ada.holdout.records import (
     read_record,
 )
 from sklearn_ada.holdout.state import LedgerRecord, State
-from sklearn_ada.ledger.hash_chain import Ledger, Record
+from sklearn_ada.ledger.hash_chain import OTHER_ORDER, WOULD_VOID, Ledger, Record
 from sklearn_ada.ledger.opening import is_temporary, open_ledger
 from sklearn_ada.questions.question import Guess, LossCount
 from sklearn_ada.questions.sealed import hidden, sealed_context
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Asker, Genesis, Policy
+from sklearn_ada.terms.row_tables import key_of_rows
 from sklearn_ada.terms.seal_key import check_library, sealed_for
 
 
@@ -86,7 +93,8 @@ class Session:
         """Open or begin the ledger of some rows; see `Holdout` for the parameters.
 
         Rows with ids are compared with those of the ledger by `changes.record_edition`, and a ledger without
-        a path is found by `finding.place_of_rows`.
+        a path is found by `finding.place_of_rows`. Without ids, another number of rows, or of those of a
+        class, is refused for nothing; then labels are compared, at the price of those of rows with ids.
 
         Raises
         ------
@@ -99,10 +107,14 @@ class Session:
         """
         policy.check_rows(data)
         seed, durable = _secret_of(random_state), not is_temporary(address)
+        drafts: list[dict[str, Any]] = []
 
         def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
             decided = policy.of_found(found, durable=durable)
-            return Genesis.of(data, decided, split or {}, secret, seed, found).body
+            body = Genesis.of(data, decided, split or {}, secret, seed, found).body
+            if found is None:
+                drafts.append(body)
+            return body
 
         opened = open_ledger(address, genesis, State, secret=seed, of_found=genesis)
         begun = Genesis(opened.genesis)  # which was compared
@@ -113,7 +125,10 @@ class Session:
             check_library()
         found = ("answers", "check_share", "seal_key", "format")
         policy = replace(policy, **{name: getattr(stored, name) for name in found})
-        return cls(data, policy, opened, asker, begun.fingerprint)
+        session = cls(data, policy, opened, asker, begun.fingerprint)
+        if begun.compares_labels and opened.genesis not in drafts:  # somebody else began it, or did before
+            session._compare_labels()
+        return session
 
     @property
     def genesis(self) -> Genesis:
@@ -124,6 +139,11 @@ class Session:
     def secret(self) -> bytes:
         """The ledger's secret, from which noise and subsamples are drawn."""
         return self.ledger.secret()
+
+    @property
+    def rows_key(self) -> bytes:
+        """The key of fingerprints of rows."""
+        return key_of_rows(self.secret, self.ledger.genesis)
 
     def outputs_key(self, key: str, secret: bytes) -> bytes:
         """Return the key that hides what one record keeps of a model's outputs (`outputs.OutputSummary`).
@@ -184,7 +204,26 @@ class Session:
 
     def with_data(self, data: HoldoutData) -> Session:
         """Return the session of other rows on the same ledger."""
-        return replace(self, data=data, fingerprint=data.fingerprint(self.secret, self.genesis.identity))
+        return replace(self, data=data, fingerprint=data.fingerprint(self.rows_key, self.genesis.identity))
+
+    def _compare_labels(self) -> None:
+        """Raise LedgerMismatchError, at a price, if as many labels of each kind are not those of the ledger.
+
+        That they are is paid for in advance, the first time that anybody opens the ledger again.
+        """
+        mine, theirs = self.data.fingerprint(self.rows_key), self.fingerprint
+        is_paid, stamp = not self.policy.is_private, self.asker.stamp()
+        if is_paid:
+            self.charge(Key.labels(theirs), lambda state: LabelsRecord.of(state, stamp, hold=True))
+        if mine == theirs:
+            return
+        if is_paid:
+            self.charge(Key.labels(mine), lambda state: LabelsRecord.of(state, stamp))
+        price = " That labels are not its own is news of it, and cost 4.6 nats." if is_paid else ""
+        raise LedgerMismatchError(
+            f"The ledger {getattr(self.ledger, 'name', self.ledger)!r} belongs to another holdout. "
+            f"{OTHER_ORDER} {WOULD_VOID}{price}"
+        )
 
 
 def _secret_of(random_state: object) -> bytes | None:

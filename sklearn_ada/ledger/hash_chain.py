@@ -356,18 +356,18 @@ def compare_genesis(stored: Body, expected: Body, name: str, instead: str | None
             "second ledger would be a second budget for one holdout, and no interval of either would hold "
             "any more."
         )
-    if stored.get("fingerprint") != expected.get("fingerprint"):
-        short = [str(g.get("fingerprint"))[:12] for g in (stored, expected)]
-        other = f"belongs to another holdout (fingerprint {short[0]}, not {short[1]})"
+    if stored.get("fingerprint") != expected.get("fingerprint") or _was_split_otherwise(stored, expected):
+        short = list(dict.fromkeys(str(g.get("fingerprint"))[:12] for g in (stored, expected)))
+        other = "belongs to another holdout" + (f" (fingerprint {', not '.join(short)})" if short[1:] else "")
         if instead is None:
             raise LedgerMismatchError(
                 f"{_OWN} {other} and was begun by {_maker(stored)}, as a second holdout of them would be a "
                 f"fresh budget. {_OF_ITS_OWN}"
             )
-        reasons = (_BY_LABELS, _WOULD_VOID, _ADDED_AGAIN) if "identity" in stored else (_WOULD_VOID,)
+        why = f"{_why_other_rows(stored, expected)} " if "identity" in stored else ""
         raise LedgerMismatchError(
-            f"The ledger {name!r} {other}. {' '.join((*reasons, _FOLD))} For rows that nobody has asked "
-            f"about, {instead} is right."
+            f"The ledger {name!r} {other}. {why}{WOULD_VOID} For rows that nobody has asked about, {instead} "
+            "is right."
         )
     different = sorted(k for k in stored.keys() | expected.keys() if stored.get(k) != expected.get(k))
     if different:
@@ -385,6 +385,26 @@ def compare_genesis(stored: Body, expected: Body, name: str, instead: str | None
         )
 
 
+def _was_split_otherwise(stored: Body, expected: Body) -> bool:
+    return stored.get("identity") == "labels" and stored.get("split") != expected.get("split")
+
+
+def _why_other_rows(stored: Body, expected: Body) -> str:
+    """Say by what rows without ids differ, and what may have been done to them: the first of four causes."""
+    splits = [dict(genesis.get("split") or {}) for genesis in (stored, expected)]
+    in_all = [
+        split.pop("rows_in_all", genesis["rows"])
+        for split, genesis in zip(splits, (stored, expected), strict=True)
+    ]
+    if splits[0] != splits[1]:
+        shown = (", ".join(f"{name}={value!r}" for name, value in split.items()) for split in splits)
+        return _OTHER_SPLIT.format(*(each or "whoever made a Holdout of them" for each in shown))
+    for numbers in (in_all, [genesis["rows"] for genesis in (stored, expected)]):
+        if numbers[0] != numbers[1]:
+            return _OTHER_NUMBER.format(*numbers)
+    return _OTHER_COUNTS if stored.get("counts") != expected.get("counts") else OTHER_ORDER
+
+
 def _maker(genesis: dict[str, Any]) -> str:
     """Say what began the temporary ledger of some data, and how to use it again."""
     split = genesis.get("split")
@@ -399,19 +419,29 @@ def _maker(genesis: dict[str, Any]) -> str:
 
 _OWN = "This session's ledger for these data"
 _OF_ITS_OWN = "For rows that nobody has asked about give a ledger of their own: ledger='holdout.db'."
-_WOULD_VOID = (
+WOULD_VOID = (
     "If these are its rows, changed, open it with the rows as they were: a second ledger would be a second "
     "budget for one holdout, and no interval of either would hold any more."
 )
-_BY_LABELS = (
-    "Without ids it knows its rows by their labels and their order: rows shuffled, dropped, appended, "
-    "relabelled or split otherwise cannot be told from other data."
+_CANNOT_BE_TOLD = (
+    "cannot be told from other data; a holdout that is begun with ids= knows its rows whatever is done to "
+    "them."
 )
-_ADDED_AGAIN = (
-    "Rows that top_up added are added to those again, which is free. A holdout that is begun with ids= knows "
-    "its rows whatever is done to them."
+OTHER_ORDER = (
+    "It has as many rows of each class, and these have other labels, or the same ones in another order. "
+    f"Without ids, rows that were shuffled or relabelled {_CANNOT_BE_TOLD}"
 )
-_FOLD = (
-    "An outer fold of a cross-validation is other rows: ledger=None gives each fold a ledger that is "
-    "certified for that fold alone."
+_OTHER_COUNTS = (
+    "It has as many rows, and these have other classes, or other numbers of them. Without ids, rows that were "
+    f"relabelled {_CANNOT_BE_TOLD} Another target needs a ledger of its own."
+)
+_OTHER_NUMBER = (
+    "It was begun with {:,} rows, and these are {:,}. Without ids, rows that were dropped or appended "
+    f"{_CANNOT_BE_TOLD} Rows that top_up added are added to the first ones again, which is free. An outer "
+    "fold of a cross-validation is other rows: ledger=None gives each fold a ledger that is certified for "
+    "that fold alone."
+)
+_OTHER_SPLIT = (
+    "Its rows were chosen by {}, and these by {}. Use the same holdout and random_state. Without ids, rows "
+    f"that were split otherwise {_CANNOT_BE_TOLD}"
 )

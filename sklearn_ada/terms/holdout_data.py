@@ -307,6 +307,16 @@ class HoldoutData:
             )
             raise bad_parameter("scoring", owner, expected, metric.name, fix)
 
+    def describe_counts(self, key: bytes) -> dict[str, Any]:
+        """Return what the first record says of the classes and their counts; nothing where y holds numbers.
+
+        Both are public.
+        """
+        if self.classes is None:
+            return {}
+        digest = canonical_digest((labels_digest(self.classes), self.class_counts)).encode()
+        return {"counts": hmac.new(key, digest, hashlib.sha256).hexdigest()}
+
     def describe_units(self, secret: bytes) -> dict[str, Any]:
         """Return what the ledger's first record says of weights and groups; nothing if there are none."""
         if self.units is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import os
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -25,6 +26,7 @@ from sklearn_ada.guarantees.noise import rows_budget, subsamples_budget
 from sklearn_ada.ledger.hash_chain import secret_digest
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.privacy_account import TransferAllowance
+from sklearn_ada.terms.row_tables import key_of_rows
 
 _planned_ln_deltas = plain(description_length.planned_ln_deltas)  # of a policy, which is checked already
 _LONGEST = 100  # characters of a name
@@ -37,6 +39,7 @@ _BOUNDED_WEIGHTS = (
 _NO_UNSEEN_CLASS = "the population has no class of which the holdout has no record"
 _NO_UNNAMED_CLASS = "the population has no class but those that were named when the ledger was begun"
 _ABOUT_ROWS = ("fingerprint", "rows", "units", "class_counts")
+_ABOUT_LABELS = ("fingerprint", "class_counts")
 
 
 def check_name(value: object, name: str, owner: str) -> object:
@@ -413,27 +416,45 @@ class Genesis:
         found : dict or None
             The genesis of a ledger that is there. One without "identity" was begun when rows were recognised
             by their content, and goes on so. With ids, what it says of the rows is what they were when it was
-            begun; its later records say what became of them, with which they are compared.
+            begun; its later records say what became of them, with which they are compared. Without, whether
+            as many labels of each kind are the same ones is compared at a price (`Session.open`).
         """
         identity = "ids" if data.ids is not None else "labels"
         if found is not None and data.ids is None and "identity" not in found:
             identity = "content"
+        salt = {name: found[name] for name in ("salt",) if name in found} if found else {}
+        if found is None and seed is not None:
+            salt = {"salt": os.urandom(32).hex()}
+        key = key_of_rows(secret, salt)
+        compares_labels = identity == "labels" and policy.format >= 3  # at a price
         body = {
             "schema": policy.format,
             **({} if identity == "content" else {"identity": identity}),
-            "fingerprint": data.fingerprint(secret, identity),
+            **salt,
+            "fingerprint": data.fingerprint(key, identity),
+            **(data.describe_counts(key) if compares_labels and policy.class_mix != "priced" else {}),
             "rows": len(data),
             "split": split,
             "secret_digest": secret_digest(seed or secret),
             "seeded": seed is not None,
             **policy.to_dict(),
-            **data.describe_units(secret),
+            **data.describe_units(key),
             **(_of_classes(data, found) if policy.class_mix == "priced" else {}),
         }
-        if found is None or not identity == found.get("identity") == "ids":
+        if found is None:
             return cls(body)
-        about_rows = {name: found[name] for name in _ABOUT_ROWS if name in found}
-        return cls({name: value for name, value in body.items() if name not in _ABOUT_ROWS} | about_rows)
+        compared_later: tuple[str, ...] = ()
+        if identity == found.get("identity") == "ids":
+            compared_later = _ABOUT_ROWS
+        elif compares_labels and all(body.get(name) == found.get(name) for name in ("rows", "counts")):
+            compared_later = _ABOUT_LABELS
+        kept = {name: found[name] for name in compared_later if name in found}
+        return cls({name: value for name, value in body.items() if name not in compared_later} | kept)
+
+    @property
+    def compares_labels(self) -> bool:
+        """Whether rows are their labels, and whether others are the same ones has a price."""
+        return self.identity == "labels" and int(self.body["schema"]) >= 3
 
     @property
     def policy(self) -> Policy:

@@ -24,6 +24,15 @@ Table = NDArray[np.void]
 _ROW = np.dtype([("id", "<u8"), ("label", "<u4")])
 
 
+def key_of_rows(secret: bytes, genesis: dict[str, Any]) -> bytes:
+    """Return the key of what a ledger keeps of its rows.
+
+    A secret that ``random_state`` has made is completed by bytes of the operating system, which stand in the
+    genesis: whoever knows the number computes no fingerprint from labels that he guesses.
+    """
+    return secret + bytes.fromhex(genesis.get("salt", ""))
+
+
 def keyed_ids(ids: NDArray[np.bytes_], secret: bytes) -> NDArray[np.uint64]:
     """Return the keyed hashes of hashed ids (`sklearn_ada.digest.rows.id_hashes`), in their order."""
     return np.frombuffer(b"".join(_keyed(ids.tolist(), secret, 8, b"ada id")), dtype="<u8")

@@ -13,6 +13,8 @@ from sklearn_ada import Holdout, MedianSettings, NoiseSettings, ReusableHoldoutC
 from sklearn_ada.accounting import DescriptionLength
 from sklearn_ada.answer import VERDICTS
 from sklearn_ada.cli import main
+from sklearn_ada.holdout.state import State
+from sklearn_ada.ledger.opening import open_existing_ledger
 from sklearn_ada.model_selection.scorers import MECHANISMS, Mechanism, SettingsScorer
 from sklearn_ada.questions.coded import RefinedQuestion
 from sklearn_ada.questions.question import QUESTIONS
@@ -114,8 +116,8 @@ def test_a_replay_agrees_with_the_record(settings, purpose, new):
     answers = [holdouts.ask(holdout, MODEL, **about(settings, purpose))]
     answers.append(holdouts.ask(holdout, Constant(1).fit(X, Y), **about(settings, purpose)))
     count, state = holdout.ledger.verify(), holdout.ledger.read(lambda state: state.to_dict())
+    assert open_existing_ledger(holdout.ledger.path, State).read(lambda state: state.to_dict()) == state
     again = opened(holdout.ledger.path, settings)
-    assert again.ledger.read(lambda state: state.to_dict()) == state
     repeated = [holdouts.ask(again, MODEL, **about(settings, purpose))]
     repeated.append(holdouts.ask(again, Constant(1).fit(X, Y), **about(settings, purpose)))
     for first, second in zip(answers, repeated, strict=True):
@@ -123,7 +125,7 @@ def test_a_replay_agrees_with_the_record(settings, purpose, new):
         assert (second.value, second.interval, second.verdict) == (first.value, first.interval, first.verdict)
         assert second.certificate == first.certificate
     kinds = [record.body["kind"] for record in list(again.ledger.records())[count:]]
-    assert set(kinds) <= {"confirmation"}
+    assert set(kinds) <= {"confirmation", "labels"}
 
 
 def bad_settings(of, settings):

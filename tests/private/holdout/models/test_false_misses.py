@@ -267,7 +267,7 @@ def test_a_search_of_noisy_models_that_runs_again_is_nearly_free(ask, tmp_path):
     for _ in range(3):
         wrapped = ReusableHoldoutCV(search, ask=ask, scoring="neg_brier_score", ledger=tmp_path / "l.db")
         nats.append(wrapped.fit(X, Y).holdout_.report().nats)
-    assert nats[2] < nats[0] + 0.01
+    assert nats[2] < nats[0] + 0.02
 
 
 def test_a_bare_guess_of_other_digits_is_another_question(tmp_path):

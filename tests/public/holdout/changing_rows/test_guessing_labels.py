@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
 from sklearn_ada.exceptions import LedgerMismatchError
-from tests.support.ledgers import changes_of
+from tests.support.ledgers import begun_as, changes_of
 from tests.support.models import Always
 
 N, FEW = 60, 6
@@ -80,6 +80,101 @@ def test_trying_labels_until_they_are_the_right_ones_is_paid_for():
     assert len(ends) == len(hidden)
     assert 0.99 <= total <= 1.0
     assert total / 0.99 > 1.0  # were the first part free
+
+
+def tried_without_ids(labels, attempts):
+    """Begin a ledger without ids, and open it with labels until they are the right ones."""
+    begin = partial(Holdout, np.arange(len(labels))[:, None], ledger=f":memory:{uuid.uuid4()}")
+    owner, replies = begin(np.array(labels)), []
+    for attempt in attempts:
+        try:
+            begin(np.array(attempt))
+        except LedgerMismatchError as error:
+            replies.append("4.6 nats" in str(error))
+        else:
+            break
+    return tuple(replies), nats(owner)
+
+
+@pytest.mark.parametrize("values", [(0, 1), ("no", "yes"), (0.5, 1.5)], ids=["classes", "texts", "numbers"])
+def test_trying_labels_of_rows_without_ids_is_paid_for(values):
+    """Kraft's sum, where as many rows of each class have other labels: the price is part of the refusal."""
+    hidden = [[values[k in ones] for k in range(5)] for ones in itertools.combinations(range(5), 2)]
+    ends = dict(tried_without_ids(labels, hidden[4:] + hidden[:4]) for labels in hidden)
+    assert len(ends) == len(hidden)
+    assert all(all(replies) for replies in ends)
+    assert 0.99 <= (total := sum(math.exp(-paid) for paid in ends.values())) <= 1.0
+    assert total / 0.99 > 1.0  # were what is paid in advance free
+
+
+PUBLIC = {  # what anybody may know of rows without ids, and what a refusal says of it
+    "a row less": (LABELS[1:N], "was begun with 60 rows, and these are 59"),
+    "a row more": (LABELS[: N + 1], "was begun with 60 rows, and these are 61"),
+    "another number of a class": (with_wrong(0), "other classes, or other numbers of them"),
+    "another class": (np.where(LABELS[:N] == 1, 7, 0), "other classes, or other numbers of them"),
+    "classes as text": (LABELS[:N].astype(str), "other classes, or other numbers of them"),
+    "numbers": (LABELS[:N] + 0.5, "other classes, or other numbers of them"),
+}
+NEWS = {  # the same numbers of each class
+    "in reverse": LABELS[:N][::-1], "sorted": np.sort(LABELS[:N]), "moved by one": np.roll(LABELS[:N], 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("labels", "cause"), PUBLIC.values(), ids=PUBLIC)
+def test_without_ids_what_is_public_is_refused_for_nothing(labels, cause, uncharged, tmp_path):
+    name = tmp_path / "ledger.db"
+    owner = Holdout(X[:N], LABELS[:N], ledger=name)
+    with uncharged(owner), pytest.raises(LedgerMismatchError, match=cause) as refused:
+        Holdout(np.zeros((len(labels), 1)), labels, ledger=name)
+    assert "nats" not in str(refused.value)
+
+
+@pytest.mark.parametrize("labels", NEWS.values(), ids=NEWS)
+def test_without_ids_labels_that_are_refused_are_paid_for_once(labels, tmp_path):
+    name = tmp_path / "ledger.db"
+    owner = Holdout(X[:N], LABELS[:N], ledger=name)
+    for _ in range(2):
+        with pytest.raises(LedgerMismatchError, match=r"other labels, or the same .* cost 4\.6 nats"):
+            Holdout(X[:N], labels, ledger=name)
+    assert nats(Holdout(X[:N], LABELS[:N], ledger=name)) == pytest.approx(OTHER - math.log(0.99))
+    assert ask(owner).answered
+
+
+def test_counts_of_classes_that_were_paid_for_are_compared_at_a_price(tmp_path):
+    name = tmp_path / "ledger.db"
+    owner = Holdout(X[:N], LABELS[:N], ledger=name, class_mix="priced")
+    before = nats(owner)
+    with pytest.raises(LedgerMismatchError, match=r"cost 4\.6 nats"):
+        Holdout(X[:N], with_wrong(0), ledger=name, class_mix="priced")
+    assert nats(owner) - before == pytest.approx(OTHER - math.log(0.99))
+
+
+def test_another_policy_or_split_is_refused_before_labels_are_compared(uncharged, tmp_path):
+    name = tmp_path / "ledger.db"
+    owner = Holdout(X[:N], LABELS[:N], ledger=name)
+    for other in ({"tolerance": 0.1}, {"split": {"holdout": "mask"}}, {"random_state": 1}):
+        with uncharged(owner), pytest.raises(LedgerMismatchError, match="Use the same"):
+            Holdout(X[:N], LABELS[:N][::-1], ledger=name, **other)
+
+
+def test_an_older_ledger_refuses_other_labels_as_it_did(uncharged, tmp_path):
+    name = tmp_path / "ledger.db"
+    with begun_as(1):
+        owner = Holdout(X[:N], LABELS[:N], ledger=name)
+    with uncharged(owner), pytest.raises(LedgerMismatchError, match="belongs to another holdout"):
+        Holdout(X[:N], LABELS[:N][::-1], ledger=name)
+    assert len(list(Holdout(X[:N], LABELS[:N], ledger=name).ledger.records())) == 1
+
+
+@pytest.mark.parametrize("ids", [None, IDS[:N]], ids=["without ids", "with ids"])
+def test_nobody_who_knows_the_random_state_computes_a_fingerprint_from_labels(ids, tmp_path):
+    """Two ledgers of the same rows and number have fingerprints that have nothing in common."""
+    given = {"X": X[:N], "y": LABELS[:N], "ids": ids, "random_state": 0}
+    one, other = (Holdout(**given, ledger=tmp_path / f"{number}.db") for number in range(2))
+    assert one.fingerprint != other.fingerprint
+    assert one.ledger.head() != other.ledger.head()
+    for holdout in (one, other):
+        assert Holdout(**given, ledger=holdout.ledger.path).fingerprint == holdout.fingerprint
 
 
 @pytest.mark.parametrize("shift", [0, 3])

@@ -56,7 +56,7 @@ def test_labels_as_objects_have_the_classes_of_the_plain_array(case, pair):
     if case != "text with a null character at its end":
         np.testing.assert_array_equal(as_objects.classes, plain.classes)
         assert case in NUMBERS or as_objects.classes.dtype.kind == plain.classes.dtype.kind
-        assert as_objects.fingerprint == plain.fingerprint
+        Holdout(X, OBJECTS[case][0], ledger=plain.ledger.path, random_state=0)  # which knows them again
 
 
 class Says(BaseEstimator):

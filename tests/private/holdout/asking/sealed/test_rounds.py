@@ -15,7 +15,7 @@ from sklearn_ada.holdout.session import close_round
 from sklearn_ada.mechanisms import CountCells, candidate_width
 from tests.support import holdouts
 from tests.support.holdout.asking.sealed.counts import RightOn, ask, holdout_of
-from tests.support.ledgers import bodies, kinds
+from tests.support.ledgers import bodies, kinds, kinds_asked
 
 
 def candidates_of(n, size, seed=0):
@@ -170,10 +170,10 @@ def test_a_search_closes_its_round_and_asks_about_its_winner_with_workers_too(tm
 
 def test_the_same_search_again_is_nearly_free(tmp_path):
     first = search_of(tmp_path / "ledger.db")
-    count, nats = len(kinds(first.holdout_)), first.holdout_.report().nats
+    count, nats = len(kinds_asked(first.holdout_)), first.holdout_.report().nats
     again = search_of(tmp_path / "ledger.db")
-    assert set(kinds(again.holdout_)[count:]) == {"confirmation"}
-    assert again.holdout_.report().nats < nats + 0.02
+    assert set(kinds_asked(again.holdout_)[count:]) == {"confirmation"}
+    assert again.holdout_.report().nats < nats + 0.03
     assert again.answers_ == first.answers_
     assert np.allclose(again.cv_results_["certified_low"], first.cv_results_["certified_low"])
 
