@@ -91,14 +91,11 @@ from sklearn_ada.holdout.records import (
 )
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
-from sklearn_ada.ledger.hash_chain import Ledger, Record
+from sklearn_ada.ledger.hash_chain import FOLD_OF_ITS_OWN, Ledger, Record
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.row_tables import CHANGES, Changes, Table, fingerprint_of
 
-FOLD_OF_ITS_OWN = (
-    "An outer fold is other rows: ledger=None gives each fold a ledger that is certified for that fold alone."
-)
 SECOND_BUDGET = (
     "a second ledger of these rows would be a second budget for one holdout, and no interval of either would "
     "hold any more"

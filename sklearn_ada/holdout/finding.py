@@ -32,11 +32,11 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import labels_digest
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError, LedgerUnavailableError
-from sklearn_ada.holdout.changes import FOLD_OF_ITS_OWN, editions_of, within_cross_validation
+from sklearn_ada.holdout.changes import editions_of, within_cross_validation
 from sklearn_ada.holdout.records import CloseRecord, Key, LabelsRecord
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
-from sklearn_ada.ledger.hash_chain import Ledger
+from sklearn_ada.ledger.hash_chain import FOLD_OF_ITS_OWN, Ledger
 from sklearn_ada.ledger.opening import (
     goes_with_data,
     is_begun,

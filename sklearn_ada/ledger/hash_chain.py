@@ -401,7 +401,7 @@ def _why_other_rows(stored: Body, expected: Body) -> str:
         return _OTHER_SPLIT.format(*(each or "whoever made a Holdout of them" for each in shown))
     for numbers in (in_all, [genesis["rows"] for genesis in (stored, expected)]):
         if numbers[0] != numbers[1]:
-            return _OTHER_NUMBER.format(*numbers)
+            return _OTHER_NUMBER.format(*numbers, FOLD_OF_ITS_OWN)
     return _OTHER_COUNTS if stored.get("counts") != expected.get("counts") else OTHER_ORDER
 
 
@@ -423,23 +423,24 @@ WOULD_VOID = (
     "If these are its rows, changed, open it with the rows as they were: a second ledger would be a second "
     "budget for one holdout, and no interval of either would hold any more."
 )
+FOLD_OF_ITS_OWN = (
+    "An outer fold is other rows: ledger=None gives each fold a ledger that is certified for that fold alone."
+)
 _CANNOT_BE_TOLD = (
     "cannot be told from other data; a holdout that is begun with ids= knows its rows whatever is done to "
     "them."
 )
 OTHER_ORDER = (
-    "It has as many rows of each class, and these have other labels, or the same ones in another order. "
-    f"Without ids, rows that were shuffled or relabelled {_CANNOT_BE_TOLD}"
+    "It has as many rows of each class, and these have other labels, or the same in another order. Without "
+    f"ids, rows that were shuffled or relabelled {_CANNOT_BE_TOLD}"
 )
 _OTHER_COUNTS = (
-    "It has as many rows, and these have other classes, or other numbers of them. Without ids, rows that were "
-    f"relabelled {_CANNOT_BE_TOLD} Another target needs a ledger of its own."
+    "It has as many rows, and these have other classes, or other numbers of them. Without ids, rows that "
+    f"were relabelled {_CANNOT_BE_TOLD} Another target needs a ledger of its own."
 )
 _OTHER_NUMBER = (
     "It was begun with {:,} rows, and these are {:,}. Without ids, rows that were dropped or appended "
-    f"{_CANNOT_BE_TOLD} Rows that top_up added are added to the first ones again, which is free. An outer "
-    "fold of a cross-validation is other rows: ledger=None gives each fold a ledger that is certified for "
-    "that fold alone."
+    f"{_CANNOT_BE_TOLD} Rows that top_up added are added to the first ones again, which is free. {{}}"
 )
 _OTHER_SPLIT = (
     "Its rows were chosen by {}, and these by {}. Use the same holdout and random_state. Without ids, rows "
