@@ -100,8 +100,8 @@ def few(kind, seen=3, n=60, **policy):
 def test_the_price_is_of_all_classes_that_may_occur_and_the_first_record_names_them(kind, tmp_path):
     opened = partial(few, kind, ledger=tmp_path / "ledger.db")
     holdout = opened(classes=KINDS[kind][::-1])
-    again = opened()
     assert holdout.report().nats == pytest.approx(class_count_nats(60, 4))
+    again = opened()
     for each in (holdout, again):
         assert each.classes.tolist() == KINDS[kind]
         answer = each.certify(Wise(KINDS[kind]), scoring="accuracy", guess=0.9)
