@@ -258,15 +258,20 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
             return question
         asked.check_may_be(rows)
         framed, of_rows = (Framed.of(session, asked, each) for each in (question, rows))
-        if session.ledger.find(framed.keys[0]) is not None:
-            return question
-        is_declared = session.ledger.read(lambda state: state.is_declared(framed.declared_key))
-        return question if is_declared and session.ledger.find(of_rows.keys[0]) is None else rows
+        return question if is_by_value_alone(session, framed, of_rows) else rows
     if session.policy.answers == "auto" and question.purpose == "certify":
         is_first = session.ledger.read(lambda state: state.is_first(asked.round_name))
         if is_first or session.ledger.find_each(Framed.of(session, asked, question).keys):
             return question
     return sealed
+
+
+def is_by_value_alone(session: Session, framed: Framed, of_rows: Framed) -> bool:
+    """Return whether a question is answered with the interval of its value, and not with one of all rows."""
+    if session.ledger.find(framed.keys[0]) is not None:
+        return True
+    is_declared = session.ledger.read(lambda state: state.is_declared(framed.declared_key))
+    return is_declared and session.ledger.find(of_rows.keys[0]) is None
 
 
 def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
