@@ -34,6 +34,7 @@ from benchmarks.speed import (
     growth,
     import_time,
     ledger_charges,
+    ledger_size,
     long_ledgers,
     many_checks,
     median,
@@ -59,6 +60,7 @@ NAMES = (
     "rows",
     "ledger",
     "long ledgers",
+    "ledger size",
     "blocks",
     "intervals",
     "memory",
@@ -89,6 +91,7 @@ def parts(folder: Path, seed: int, *, quick: bool, large: bool) -> Iterator[tupl
     yield "ledger", lambda: ledger_charges.measure(folder, seed, n_charges=charges, n_records=records)
     lengths = 1_000_000 if large else records
     yield "long ledgers", lambda: long_ledgers.measure(folder, seed, n_records=lengths)
+    yield "ledger size", lambda: ledger_size.measure(folder, seed, n_records=lengths)
     yield "blocks", lambda: block_metrics.measure(seed, repeats=1 if quick else 3)
     rows = (10**3, 10**4) if quick else (10**3, 10**5, 10**6)
     yield "intervals", lambda: row_intervals.measure(seed, sizes=rows, rounds=1 if quick else 3)

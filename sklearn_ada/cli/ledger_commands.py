@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_ada._validation import aligned, counted, number, percent
+from sklearn_ada._validation import aligned, counted, number, percent, printable
 from sklearn_ada.answer import Answer
 from sklearn_ada.cli.columns import as_labels, check_first_line, read_columns
 from sklearn_ada.cli.tools import count, head, print_json, write_csv
@@ -202,6 +202,8 @@ def _print_verified(ledger: Ledger[State], path: str) -> None:
     print(f"the certificate agrees with the ledger: {counted(found.recomputed, 'interval')} computed again")
     for reason, times in found.compared.items():
         print(f"{counted(times, 'interval')} compared with the records, as {reason}")
+    if found.unchecked:
+        print(f"not checked, as this release does not know them: {printable(', '.join(found.unchecked))}")
 
 
 def print_head(arguments: argparse.Namespace) -> None:

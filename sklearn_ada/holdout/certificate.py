@@ -19,6 +19,7 @@ this release does not have.
 from __future__ import annotations
 
 import contextlib
+import functools
 import html
 import itertools
 import json
@@ -27,12 +28,14 @@ import os
 import pathlib
 import platform
 import re
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+import shutil
+import tempfile
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import IO, Any, NoReturn
 
 import numpy as np
 
@@ -52,7 +55,8 @@ from sklearn_ada.holdout.records import (
     read_answer,
     read_record,
 )
-from sklearn_ada.holdout.report import answers_in, askers_of, letters, read_all
+from sklearn_ada.holdout.report import askers_of, letters
+from sklearn_ada.holdout.session import RecordedAnswers, Shown
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
 from sklearn_ada.ledger.written_files import check_written, written_file
@@ -83,44 +87,103 @@ def export_certificate(ledger: Ledger[State], path: str | os.PathLike[str]) -> p
         raise bad_parameter("path", "Holdout.export", "a file ending in .html or .json", str(path), fix)
     check_written(target, "path", "Holdout.export")
     prefix = prefix_of(ledger)
-    certificate = certificate_of(prefix)
-    if ending == ".html":
-        read = ((record.seq, read_record(record.body)) for record in prefix.records)
-        published = [seq for seq, each in read if isinstance(each, UnsealedRecord) and each.is_final]
-        text = page_of(certificate, published)
-    else:
-        text = json.dumps(certificate, indent=1, allow_nan=False)
     with written_file(target, "path", "Holdout.export") as file:
-        file.write(f"{text}\n".encode())
+        if ending == ".html":
+            file.write(f"{page_of(prefix)}\n".encode())
+        else:
+            _write_json(prefix, file)
     return target
 
 
-def certificate_of(prefix: Prefix) -> dict[str, Any]:
-    """Return the certificate of these records, ready for JSON; NaN and infinite ends are None."""
-    genesis, state = prefix.genesis, prefix.state()
-    answers, assumptions = [], dict.fromkeys(genesis.assumptions)
-    for record, _, read in answers_in(prefix.ledger, read_all(prefix.records)):
-        if isinstance(read, ValueRecord):
-            assumptions |= dict.fromkeys(read.assumptions(genesis))
-        entry = entry_of(read, record.seq)
-        answers.append({**entry.picked(_OF_ANSWER), "nats": entry.nats or 0.0})
-    given = [each for each in answers if each["value"] is not None]
-    return {
-        "format": FORMAT,
-        "statement": (
-            f"With probability at least {genesis.confidence_level:.12g} over the draws of the holdout and of "
-            "the ledger's secret, all intervals below contain their targets at once, however the questions "
-            "were chosen."
-        ),
-        "holdout": {**genesis_entry(genesis, _OF_GENESIS), "rows_now": state.rows},
-        "asked": {**state.asked, "refused": state.refused, "asked by": dict(state.askers)},
-        "revealed": {"nats": state.account.nats, "published": state.finals, "closed": state.closed},
-        "theorems": list(dict.fromkeys(each["theorem"] for each in given)),
-        "assumptions": list(assumptions),
-        "targets": list(dict.fromkeys(each["target"] for each in given)),
-        "answers": answers,
-        "head": str(prefix.head),
-    }
+def _write_json(prefix: Prefix, file: IO[bytes]) -> None:
+    """Write the certificate as JSON: its answers one after the other, as there may be very many."""
+    told = Told(prefix)
+    with tempfile.TemporaryFile() as answers:
+        for number, each in enumerate(told):
+            answers.write(f"{',' if number else '['}\n  {_indented(_answer(*each))}".encode())
+        answers.write(b"\n ]" if told.count else b"[]")
+        head, tail = json.dumps(told.whole([]), indent=1, allow_nan=False).split('"answers": []')
+        file.write(f'{head}"answers": '.encode())
+        answers.seek(0)
+        shutil.copyfileobj(answers, file)
+        file.write(f"{tail}\n".encode())
+
+
+def _indented(answer: dict[str, Any]) -> str:
+    """Return an answer as ``json.dumps`` writes it with an indent, which takes ten times as long."""
+    lists = {name: each for name in ("interval", "levels") if (each := answer[name]) is not None}
+    text = _encoder.encode({name: each if name not in lists else [] for name, each in answer.items()})
+    for name, each in lists.items():
+        items = ",\n    ".join(map(_encoder.encode, each))
+        text = text.replace(f'"{name}": []', f'"{name}": [\n    {items}\n   ]', 1)
+    return f"{{\n   {text[1:-1]}\n  }}"
+
+
+_encoder = json.JSONEncoder(separators=(",\n   ", ": "), allow_nan=False)
+
+
+def _answer(seq: int, read: Shown) -> dict[str, Any]:
+    """Return what a certificate says of an answer, ready for JSON."""
+    entry = entry_of(read, seq)
+    return {**entry.picked(_OF_ANSWER), "nats": entry.nats or 0.0}
+
+
+class Told:
+    """The answers of a certificate, one after the other, and what they have in common.
+
+    Parameters
+    ----------
+    prefix : Prefix
+
+    Attributes
+    ----------
+    count, values : int
+        How many answers were read so far, and how many of them have a value.
+    finals : set of int
+        Those that published an exact value, by the numbers of their records.
+    theorems, targets, assumptions : dict
+        Those of the answers that were read, in the order in which they came.
+    """
+
+    def __init__(self, prefix: Prefix) -> None:
+        self.prefix = prefix
+        self.count = self.values = 0
+        self.finals = set[int]()
+        self.theorems, self.targets = dict[str, None](), dict[str, None]()
+        self.assumptions = dict.fromkeys(prefix.genesis.assumptions)
+
+    def __iter__(self) -> Iterator[tuple[int, Shown]]:
+        genesis = self.prefix.genesis
+        for seq, read in self.prefix.answers:
+            self.count += 1
+            if isinstance(read, ValueRecord):
+                self.assumptions |= dict.fromkeys(read.assumptions(genesis))
+                if math.isfinite(read.outcome.value):
+                    self.values += 1
+                    self.theorems[read.outcome.full_theorem] = self.targets[read.outcome.target] = None
+            if isinstance(read, UnsealedRecord) and read.is_final:
+                self.finals.add(seq)
+            yield seq, read
+
+    def whole(self, answers: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the certificate with these answers, ready for JSON; NaN and infinite ends are None."""
+        prefix, genesis, sums = self.prefix, self.prefix.genesis, self.prefix.sums
+        return {
+            "format": FORMAT,
+            "statement": (
+                f"With probability at least {genesis.confidence_level:.12g} over the draws of the holdout "
+                "and of the ledger's secret, all intervals below contain their targets at once, however the "
+                "questions were chosen."
+            ),
+            "holdout": {**genesis_entry(genesis, _OF_GENESIS), "rows_now": sums["rows"]},
+            "asked": sums["asked"],
+            "revealed": sums["revealed"],
+            "theorems": list(self.theorems),
+            "assumptions": list(self.assumptions),
+            "targets": list(self.targets),
+            "answers": answers,
+            "head": str(prefix.head),
+        }
 
 
 _OF_ANSWER = (
@@ -139,55 +202,69 @@ class Prefix:
     ----------
     ledger : Ledger
     head : Head
-    records : tuple of Record
     """
 
     ledger: Ledger[State]
     head: Head
-    records: tuple[Record, ...]
 
     @property
     def genesis(self) -> Genesis:
         """The first record."""
         return Genesis(self.ledger.genesis)
 
-    def state(self) -> State:
-        """Return what the records add up to."""
-        state = State(self.ledger.genesis)
-        for record in self.records[1:]:
+    def records(self) -> Iterator[Record]:
+        """Return them, one after the other."""
+        return itertools.islice(self.ledger.records(), self.head.count)
+
+    @functools.cached_property
+    def answers(self) -> RecordedAnswers[tuple[int, Shown]]:
+        """Answers and refusals with their numbers, as they are once their rounds are closed."""
+        listed = self.ledger.read(lambda state: state.listed)
+        return RecordedAnswers(self.ledger, listed, self.head.count, lambda record, _, now: (record.seq, now))
+
+    @functools.cached_property
+    def sums(self) -> dict[str, Any]:
+        """What the records add up to."""
+        found = self.ledger.read(lambda state: _sums(state) if state.applied + 1 == self.head.count else None)
+        if found is not None:
+            return found
+        state = State(self.ledger.genesis)  # the ledger goes on after them
+        for record in itertools.islice(self.records(), 1, None):
             state.advance(record.body)
-        return state
+        return _sums(state)
+
+
+def _sums(state: State) -> dict[str, Any]:
+    return {
+        "rows": state.rows,
+        "asked": {**state.asked, "refused": state.refused, "asked by": dict(state.askers)},
+        "revealed": {"nats": state.account.nats, "published": state.finals, "closed": state.closed},
+    }
 
 
 def prefix_of(ledger: Ledger[State], head: str | None = None) -> Prefix:
     """Return the records of a ledger up to a head, or all of them."""
-    reached = parse_head(ledger.head() if head is None else head)
-    return Prefix(ledger, reached, tuple(itertools.islice(ledger.records(), reached.count)))
+    return Prefix(ledger, parse_head(ledger.head() if head is None else head))
 
 
 _SHOWN = 200
 """How many answers a page shows, the last ones; the JSON has them all."""
 
 
-def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
+def page_of(prefix: Prefix) -> str:
     """Return the certificate as HTML, with the date and the versions that made the page.
 
     Those are no part of the certificate, which is made again from the ledger to be verified.
-
-    Parameters
-    ----------
-    certificate : dict
-        As `certificate_of` makes it.
-    published : iterable of int, default=()
-        Records in which an exact value was published, which the page marks.
     """
+    told = Told(prefix)
+    shown = [_answer(*each) for each in deque(told, maxlen=_SHOWN)]
+    certificate = told.whole([])
     holdout, asked, revealed = certificate["holdout"], certificate["asked"], certificate["revealed"]
-    answers, confidence = certificate["answers"], percent(holdout["confidence_level"])
-    given = counted(sum(each["value"] is not None for each in answers), "value")
+    confidence, given = percent(holdout["confidence_level"]), counted(told.values, "value")
     targets = {target: number for number, target in enumerate(certificate["targets"], 1)}
-    shown, cut = answers[-_SHOWN:], ""
-    if len(answers) > _SHOWN:
-        cut = f"<p>The last {_SHOWN} of {len(answers):,}; the JSON has them all.</p>"
+    cut = (
+        "" if told.count <= _SHOWN else f"<p>The last {_SHOWN} of {told.count:,}; the JSON has them all.</p>"
+    )
     answered, route = as_given(holdout["answers"] or "exact"), holdout["route"].replace("_", " ")
     questions = ", ".join(counted(asked[purpose], purpose) for purpose in ("check", "certify"))
     facts = [
@@ -201,10 +278,9 @@ def page_of(certificate: dict[str, Any], published: Iterable[int] = ()) -> str:
         ("State", "closed: nothing new is answered" if revealed["closed"] else "open"),
         ("Exported", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_versions()}"),
     ]
-    finals = set(published)
     without = dict.fromkeys(each["reason"] for each in shown if each["value"] is None)
     reasons = {reason: letters(number) for number, reason in enumerate(without)}
-    lines = "".join(_row(each, targets, reasons, finals) for each in shown)
+    lines = "".join(_row(each, targets, reasons, told.finals) for each in shown)
     head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -299,10 +375,13 @@ class Verified:
         How many intervals were computed again.
     compared : dict of str to int
         How many could only be compared with their records, by the reason.
+    unchecked : tuple of str
+        Fields that this release does not know, which were not checked.
     """
 
     recomputed: int
     compared: dict[str, int]
+    unchecked: tuple[str, ...] = ()
 
 
 class _NotRecomputedError(Exception):
@@ -332,12 +411,11 @@ def verify_certificate(ledger: Ledger[State], text: str) -> Verified:
     ledger.check_head(given["head"])
     prefix = prefix_of(ledger, given["head"])
     found = _recompute_intervals(prefix)
-    _compare(given, json.loads(json.dumps(certificate_of(prefix))), "")
-    return found
+    return replace(found, unchecked=_compare_all(given, prefix))
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    with contextlib.suppress(ValueError, TypeError, KeyError):
+    with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
         given: dict[str, Any] = json.loads(text, object_pairs_hook=_without_repetition)
         if given["format"] == FORMAT and isinstance(given["head"], str):
             return given
@@ -351,28 +429,57 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _compare(given: Any, made: Any, where: str) -> None:
-    """Raise LedgerMismatchError where a certificate and the one made of the records part."""
+def _compare_all(given: dict[str, Any], prefix: Prefix) -> tuple[str, ...]:
+    """Compare a certificate with the one made of the records, and return which fields are not known.
+
+    LedgerMismatchError where they part.
+    """
+    answers, unknown = given.pop("answers", None), dict[str, None]()
+    if not isinstance(answers, list) or len(answers) != len(prefix.answers):
+        _refuse("answers", answers, prefix.answers)
+    told = Told(prefix)
+    for one, other in zip(answers, told, strict=True):
+        _compare(one, json.loads(json.dumps(_answer(*other))), f"answers[{other[0]}]", unknown)
+    _compare({**given, "answers": []}, told.whole([]), "", unknown)
+    return tuple(unknown)
+
+
+def _compare(given: Any, made: Any, where: str, unknown: dict[str, None]) -> None:
+    """Compare a part; names that it has besides are added to ``unknown``."""
     if isinstance(made, dict) and isinstance(given, dict):
-        places = {name: f"{where}.{name}" if where else name for name in made}
-        lacks = {name for name in made if re.sub(r"\[.*?\]", "", places[name]) in ADDED_LATER} - given.keys()
-        if given.keys() == made.keys() - lacks:
-            for name in given:
-                _compare(given[name], made[name], places[name])
-            return
+        places = {name: f"{where}.{name}" if where else name for name in (*made, *given)}
+        fields = {name: re.sub(r"\[.*?\]", "", place) for name, place in places.items()}
+        besides = [name for name in given if name not in made]
+        lacks = [name for name in made if name not in given and fields[name] not in ADDED_LATER]
+        if lacks or (besides and where == "asked.asked by"):  # names of people are no fields
+            _refuse(where, given, made, f"nothing of {lacks[0]!r}" if lacks else "")
+        unknown |= dict.fromkeys(fields[name] for name in besides)
+        for name in made.keys() & given.keys():
+            _compare(given[name], made[name], places[name], unknown)
+        return
     if isinstance(made, list) and isinstance(given, list) and len(made) == len(given):
         for number, (one, other) in enumerate(zip(given, made, strict=True)):
-            name = other.get("index", number) if isinstance(other, dict) else number
-            _compare(one, other, f"{where}[{name}]")
+            _compare(one, other, f"{where}[{number}]", unknown)
         return
-    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (given, made))
-    if math.isclose(given, made, rel_tol=1e-9, abs_tol=1e-12) if numbers else given == made:
-        return
+    if not _is_same(given, made):
+        _refuse(where, given, made)
+
+
+def _is_same(given: Any, made: Any) -> bool:
+    """Return whether two values agree, numbers but for their last digits."""
+    if all(isinstance(each, int | float) and not isinstance(each, bool) for each in (given, made)):
+        with contextlib.suppress(OverflowError):  # of an integer that no float holds
+            return math.isclose(given, made, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(given == made)
+
+
+def _refuse(where: str, given: Any, made: Any, says: str = "") -> NoReturn:
+    """Raise LedgerMismatchError for a place at which the certificate says something else."""
     found, expected = (text if len(text) <= 80 else f"{text[:77]}..." for text in map(repr, (given, made)))
-    if isinstance(made, list) and isinstance(given, list):
+    if isinstance(made, Sequence) and isinstance(given, list):
         found, expected = (counted(len(each), "entry") for each in (given, made))
     raise LedgerMismatchError(
-        f"The certificate was changed: at {where or 'its top'} it says {found}, the ledger's records "
+        f"The certificate was changed: at {where or 'its top'} it says {says or found}, the ledger's records "
         f"give {expected}. Trust the ledger, and export it again."
     )
 
@@ -380,7 +487,7 @@ def _compare(given: Any, made: Any, where: str) -> None:
 def _recompute_intervals(prefix: Prefix) -> Verified:
     """Compute all intervals again; raise LedgerDamagedError for a record that says another one."""
     count, compared, state = 0, Counter[str](), State(prefix.ledger.genesis)
-    for record in prefix.records[1:]:
+    for record in itertools.islice(prefix.records(), 1, None):
         read = read_record(record.body)
         if isinstance(read, ValueRecord) and not math.isnan(read.outcome.value):
             try:
@@ -422,7 +529,9 @@ def _interval_of(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
 
 def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
     """Return the interval of a value that was released later: the intersection of all its intervals."""
-    before, ln_delta = read_answer(prefix.records[read.number]), read.ln_delta
+    sealed, ln_delta = prefix.ledger.record(read.number), read.ln_delta
+    assert sealed is not None
+    before = read_answer(sealed)
     if read.is_final:
         ln_delta = state.ln_of_stake(read.stake or 0.0, state.account.nats)
         _check_ln_delta(ln_delta, read.ln_delta)

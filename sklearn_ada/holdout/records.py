@@ -34,7 +34,7 @@ from sklearn_ada.accounting.filters import RECORDS, Unit
 from sklearn_ada.answer import Answer, Certificate, Cost
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import ROW_BY_ROW
-from sklearn_ada.holdout.state import KINDS, LedgerRecord, State, finite, ln_delta_of, on_disk
+from sklearn_ada.holdout.state import KINDS, LedgerRecord, Listed, State, finite, ln_delta_of, on_disk
 from sklearn_ada.ledger.hash_chain import Head, Ledger, Record
 from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.questions.question import Outcome, finite_or_none
@@ -303,6 +303,10 @@ class QuestionRecord(LedgerRecord):
     purpose: str
     model: str | None = None
 
+    def list_in(self, listed: Listed, number: int) -> None:
+        """Note that it is an answer, or a refusal."""
+        listed.answers.append(number)
+
 
 _OF_ALL = {each.name for each in fields(LedgerRecord)}
 ASKED = tuple(each.name for each in fields(QuestionRecord) if each.name not in _OF_ALL)
@@ -502,6 +506,12 @@ class UnsealedRecord(ValueRecord):
         kept = {name: getattr(sealed, name) for name in same} | _released(state, event, None)
         taken = {"ln_delta": own.ln_delta, "nats": own.nats, **own.taken()}
         return cls(is_final=allowance is not None, **taken, **kept, **others)
+
+    def list_in(self, listed: Listed, number: int) -> None:
+        """Note in which record the value was released; one that is published is narrower."""
+        super().list_in(listed, number)
+        if self.is_final or self.number not in listed.released:
+            listed.released[self.number] = number
 
     def apply(self, state: State) -> None:
         """Charge it, and take its stake if it is a final. It is no new question."""
@@ -793,6 +803,10 @@ class RoundCloseRecord(LedgerRecord):
 
     name: str = field(metadata=on_disk("round"))
     nats: float
+
+    def list_in(self, listed: Listed, number: int) -> None:
+        """Note that answers of the round are certified by the transcript from now on."""
+        listed.ended[self.name] = (number, self.nats)
 
     def apply(self, state: State) -> None:
         """Close it: whoever asks later is on their own."""

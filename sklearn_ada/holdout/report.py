@@ -15,7 +15,7 @@ import copy
 import html
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,21 +28,10 @@ from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import final_half_width, foreseen_half_width, with_routes
 from sklearn_ada.holdout.framing import by_default
-from sklearn_ada.holdout.records import (
-    COLUMNS,
-    OUTCOMES,
-    Entry,
-    RefusalRecord,
-    RoundCloseRecord,
-    UnsealedRecord,
-    ValueRecord,
-    entry_of,
-    from_last_checkpoint,
-    read_record,
-)
+from sklearn_ada.holdout.records import COLUMNS, OUTCOMES, Entry, entry_of, from_last_checkpoint
 from sklearn_ada.holdout.rounds import MANY, admitted_one_by_one, allowance_ahead
-from sklearn_ada.holdout.session import as_closed
-from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
+from sklearn_ada.holdout.session import RecordedAnswers, Shown
+from sklearn_ada.holdout.state import LedgerRecord, Listed, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.metrics.base import SCORERS
 from sklearn_ada.metrics.metric import OF_TWO, Metric
@@ -337,9 +326,9 @@ class HoldoutReport:
         How many questions were admitted, by purpose.
     refused : int
         How many questions were refused.
-    answers : tuple of (metric name, Answer)
-        All answers, in the order of the ledger.
-    entries : tuple of Entry
+    answers : sequence of (metric name, Answer)
+        All answers, in the order of the ledger; those of a long one are read when they are looked at.
+    entries : sequence of Entry
         The same questions in plain columns: who asked, when, with which guess, and what came of it.
     outlook : Outlook
         How many questions are left, and how wide the next intervals would be.
@@ -369,8 +358,8 @@ class HoldoutReport:
     nats: float
     asked: dict[str, int]
     refused: int
-    answers: tuple[tuple[str, Answer], ...]
-    entries: tuple[Entry, ...]
+    answers: Sequence[tuple[str, Answer]]
+    entries: Sequence[Entry]
     outlook: Outlook
     asked_by: dict[str, int]
     targets: dict[str, int]
@@ -426,8 +415,9 @@ class HoldoutReport:
         lines += [f"  {self.remark}"] if self.remark else []
         if len(self.answers) > _SHOWN:
             lines.append(f"  ... {counted(len(self.answers) - _SHOWN, 'earlier answer')}")
-        targets, reasons = _targets_of(self.entries[-_SHOWN:]), set[str | None]()
-        for (metric, answer), entry in list(zip(self.answers, self.entries, strict=True))[-_SHOWN:]:
+        answers, entries, reasons = self.answers[-_SHOWN:], self.entries[-_SHOWN:], set[str | None]()
+        targets = _targets_of(entries)
+        for (metric, answer), entry in zip(answers, entries, strict=True):
             again = f"{answer.verdict}, for the same reason" if answer.reason in reasons else ""
             line = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: "
             line += again or self._in_a_line(answer)
@@ -438,19 +428,21 @@ class HoldoutReport:
         return "\n".join([*lines, *(f"  {line}" for line in targets.lines)])
 
     def _repr_html_(self) -> str:
-        targets = _targets_of(self.entries)
+        answers, entries = self.answers[-_ON_PAGE:], self.entries[-_ON_PAGE:]
+        targets = _targets_of(entries)
         rows = "".join(
             f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(entry.score_of).strip()}</td>"
             f"<td>{html.escape(self._in_a_line(a))}</td>"
             f"<td>{html.escape(_signature(entry))}</td></tr>"
-            for (m, a), entry in zip(self.answers, self.entries, strict=True)
+            for (m, a), entry in zip(answers, entries, strict=True)
         )
+        cut = "" if len(answers) == len(self.answers) else f", the last {len(answers)}"
         left = "".join(f"<br>{html.escape(line)}" for line in self._outlook_lines())
         beneath = "<br>".join(map(html.escape, targets.lines))
         head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "target", "answer", "asked by"))
         return (
             f"<p><b>{html.escape(self.headline)}</b><br>{html.escape(self._summary())}{left}</p><details>"
-            f"<summary>{len(self.answers)} answers</summary><table><tr>{head}</tr>{rows}</table>"
+            f"<summary>{len(self.answers)} answers{cut}</summary><table><tr>{head}</tr>{rows}</table>"
             f"<p>{beneath}</p></details>"
         )
 
@@ -493,6 +485,8 @@ class HoldoutReport:
 
 
 _SHOWN = 10
+_ON_PAGE = 200
+_AT_ONCE = 1000  # records that are read with the report
 
 
 def _is_of_numbers(target: str) -> bool:
@@ -501,7 +495,7 @@ def _is_of_numbers(target: str) -> bool:
     return name in SCORERS and SCORERS[name].response.target == "numbers"
 
 
-def _targets_of(entries: tuple[Entry, ...]) -> Targets:
+def _targets_of(entries: Sequence[Entry]) -> Targets:
     return Targets(entry.score_of for entry in entries)
 
 
@@ -510,47 +504,28 @@ def _signature(entry: Entry) -> str:
 
 
 def report_of(ledger: Ledger[State]) -> HoldoutReport:
-    """Return the report of a ledger with all its answers, read back from its records."""
-    genesis, read = Genesis(ledger.genesis), read_all(ledger.records())
-    listed = answers_in(ledger, read)
-    summary: HoldoutReport = ledger.read(lambda state: _report_of_state(state, genesis))
-    return replace(
-        summary,
-        answers=tuple((str(now.metric["name"]), now.answer(record, genesis)) for record, _, now in listed),
-        entries=tuple(entry_of(asked, record.seq) for record, asked, _ in listed),
-        head=ledger.head(),
-        released_in=_released_in(read),
-    )
+    """Return the report of a ledger with all its answers.
 
+    Those of a long ledger are read when they are looked at.
+    """
+    genesis = Genesis(ledger.genesis)
 
-Read = list[tuple[Record, LedgerRecord | None]]
-"""Records of a ledger with what each says, which takes time to read."""
+    def parts(state: State) -> tuple[HoldoutReport, Listed, int]:
+        summary = replace(_report_of_state(state, genesis), released_in=dict(state.listed.released))
+        return summary, state.listed, state.applied + 1
 
+    def answer(record: Record, _: LedgerRecord, now: Shown) -> tuple[str, Answer]:
+        return str(now.metric["name"]), now.answer(record, genesis)
 
-def read_all(records: Iterable[Record]) -> Read:
-    """Return records with what each says."""
-    return [(record, read_record(record.body)) for record in records]
+    def entry(record: Record, asked: Shown, _: LedgerRecord) -> Entry:
+        return entry_of(asked, record.seq)
 
-
-def answers_in(
-    ledger: Ledger[State], read: Read
-) -> list[tuple[Record, LedgerRecord, ValueRecord | RefusalRecord]]:
-    """Return the records that answer or refuse a question: as it was asked, and once its round is closed."""
-    closed = {each.name: each.nats for _, each in read if isinstance(each, RoundCloseRecord)}
-    return [
-        (record, each, as_closed(ledger, each, closed))
-        for record, each in read
-        if isinstance(each, ValueRecord | RefusalRecord)
-    ]
-
-
-def _released_in(read: Read) -> dict[int, int]:
-    """Return in which record the exact value of each sealed one was released; a published one is narrower."""
-    places: dict[int, int] = {}
-    for record, each in read:
-        if isinstance(each, UnsealedRecord) and (each.is_final or each.number not in places):
-            places[each.number] = record.seq
-    return places
+    summary, listed, count = ledger.read(parts)
+    answers: Sequence[tuple[str, Answer]] = RecordedAnswers(ledger, listed, count, answer)
+    entries: Sequence[Entry] = RecordedAnswers(ledger, listed, count, entry)
+    if count <= _AT_ONCE:
+        answers, entries = tuple(answers), tuple(entries)
+    return replace(summary, answers=answers, entries=entries, head=ledger.head())
 
 
 def summary_of(ledger: Ledger[State]) -> HoldoutReport:

@@ -17,15 +17,18 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import itertools
 import os
-from collections.abc import Callable
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from sklearn_ada._validation import bad_parameter
+from sklearn_ada._validation import bad_parameter, counted
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import Subsamples
 from sklearn_ada.exceptions import (
@@ -48,7 +51,7 @@ from sklearn_ada.holdout.records import (
     ValueRecord,
     read_record,
 )
-from sklearn_ada.holdout.state import LedgerRecord, State
+from sklearn_ada.holdout.state import LedgerRecord, Listed, State
 from sklearn_ada.ledger.hash_chain import OTHER_ORDER, WOULD_VOID, Ledger, Record
 from sklearn_ada.ledger.opening import is_temporary, open_ledger
 from sklearn_ada.questions.question import Guess, LossCount
@@ -57,6 +60,10 @@ from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Asker, Genesis, Policy
 from sklearn_ada.terms.row_tables import key_of_rows
 from sklearn_ada.terms.seal_key import check_library, sealed_for
+
+T = TypeVar("T")
+Shown = ValueRecord | RefusalRecord
+_FEW = 250  # records that are read one by one, where a ledger is longer
 
 
 @dataclass(frozen=True)
@@ -245,7 +252,9 @@ def close_round(ledger: Ledger[State], asker: Asker, round_name: str) -> None:
 
 
 def as_closed(
-    ledger: Ledger[State], read: LedgerRecord | None, closed: dict[str, float] | None = None
+    ledger: Ledger[State],
+    read: LedgerRecord | None,
+    nats_of_ended: Callable[[str], float | None] | None = None,
 ) -> ValueRecord | RefusalRecord:
     """Return what a record answers, with its interval once its round is closed.
 
@@ -253,21 +262,92 @@ def as_closed(
     ----------
     ledger : Ledger
     read : ValueRecord or RefusalRecord
-    closed : dict or None, default=None
-        The nats at which each round was closed, where they were read; None looks for them.
+    nats_of_ended : callable or None, default=None
+        Takes the name of a round and returns the nats with which it was closed, or None if it was not; by
+        default this is looked for in the ledger.
     """
     assert isinstance(read, ValueRecord | RefusalRecord)
     if not isinstance(read, SealedRecord) or read.round_name is None or read.sealed is None:
         return read
     name = read.round_name
-    if closed is None:
-        found = ledger.find(Key.round_close(name))
-        closed = {} if found is None else {name: RoundCloseRecord.from_dict(found.body).nats}
-    if name not in closed:
+    nats = _found_nats(ledger, name) if nats_of_ended is None else nats_of_ended(name)
+    if nats is None:
         return read
     outcome, count = read.outcome, LossCount.from_description(read.mechanism)
     ends = count.cells.counts(read.event.symbols[0].value)  # type: ignore[attr-defined]
     ln_beta = Genesis(ledger.genesis).policy.ln_transcript
-    interval = intersection(outcome.interval, [count.transcript_interval(*ends, ln_beta, closed[name])])
+    interval = intersection(outcome.interval, [count.transcript_interval(*ends, ln_beta, nats)])
     theorem, vacuous = f"{outcome.theorem}; {THEOREM}", interval[0] <= 0.0 and interval[1] >= 1.0
     return replace(read, outcome=replace(outcome, interval=interval, theorem=theorem, vacuous=vacuous))
+
+
+class RecordedAnswers(Sequence[T]):
+    """Answers and refusals of a ledger, read from it when they are looked at.
+
+    Pickled they are a tuple. A slice is one, too.
+
+    Parameters
+    ----------
+    ledger : Ledger
+    listed : Listed
+        Where they stand.
+    count : int
+        How many records there were: later ones are not looked at.
+    show : callable
+        Takes a record, what it says, and what that says once its round is closed.
+    """
+
+    def __init__(
+        self, ledger: Ledger[State], listed: Listed, count: int, show: Callable[[Record, Shown, Shown], T]
+    ) -> None:
+        self._ledger, self._listed, self._count, self._show = ledger, listed, count, show
+        self._numbers: array[int] = listed.answers[: bisect_left(listed.answers, count)]
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if not isinstance(index, slice):
+            return self._shown(self._ledger.record(self._numbers[index]))
+        numbers = self._numbers[index]
+        if len(numbers) <= _FEW < self._count:
+            return tuple(self._shown(self._ledger.record(number)) for number in numbers)
+        return tuple(self)[index]
+
+    def __iter__(self) -> Iterator[T]:
+        records = itertools.islice(self._ledger.records(), self._count)
+        numbers = iter(self._numbers)
+        number = next(numbers, None)
+        for record in records:
+            if record.seq == number:
+                yield self._shown(record)
+                number = next(numbers, None)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or len(self) != len(other):
+            return False
+        return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # as lists, whose items may change
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (tuple(self),)
+
+    def __repr__(self) -> str:
+        return f"<{counted(len(self), 'answer')} of a ledger>"
+
+    def _shown(self, record: Record | None) -> T:
+        assert record is not None
+        read = read_record(record.body)
+        assert isinstance(read, Shown)
+        now = as_closed(self._ledger, read, lambda name: self._listed.nats_of_ended(name, self._count))
+        return self._show(record, read, now)
+
+
+def _found_nats(ledger: Ledger[State], round_name: str) -> float | None:
+    found = ledger.find(Key.round_close(round_name))
+    return None if found is None else RoundCloseRecord.from_dict(found.body).nats

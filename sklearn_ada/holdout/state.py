@@ -16,6 +16,7 @@ import copy
 import functools
 import math
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -89,6 +90,36 @@ class Round:
         return [finite(self.allowance.ln_delta), self.allowance.nats, self.left, *of_cells]
 
 
+@dataclass
+class Listed:
+    """Where answers stand in a ledger, so that some of them can be shown without reading all.
+
+    Checkpoints do not have it: only who has read every record lists them.
+
+    Attributes
+    ----------
+    answers : array of int
+        Numbers of the records that answer or refuse a question, in order.
+    ended : dict of str to tuple
+        Of each round that was closed: the number of the record that did it, and the nats in it.
+    released : dict of int to int
+        Of each sealed answer whose exact value was released: the number of the record in which it was
+        published or, if it was not, unsealed.
+    """
+
+    answers: array[int] = field(default_factory=lambda: array("q"))
+    ended: dict[str, tuple[int, float]] = field(default_factory=dict)
+    released: dict[int, int] = field(default_factory=dict)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # no record is added to a state that is foreseen
+
+    def nats_of_ended(self, name: str | None, before: int) -> float | None:
+        """Return the nats with which a round was closed before a record; None if it was not."""
+        number, nats = self.ended.get(name or "", (before, 0.0))
+        return nats if number < before else None
+
+
 class State:
     """What was revealed, asked and spent so far: a function of the ledger's records and of nothing else.
 
@@ -128,6 +159,7 @@ class State:
         Whether it was closed: then nothing new is answered.
     finals : int
         How many exact values were published, as the final ones.
+    listed : Listed
     """
 
     def __init__(self, genesis: dict[str, Any]) -> None:
@@ -152,6 +184,7 @@ class State:
         self.is_untouched = True
         self.applied = 0  # records since this object was made: the same number, the same state
         self._versions: dict[int, int] = {}  # how often a record was confirmed as one of several versions
+        self.listed = Listed()
         self.purse = Purse() if policy.seals else None
         self.closed = False
         self._last_value: list[float] | None = None  # with the ends of the metric's range
@@ -165,6 +198,7 @@ class State:
         record = KINDS[body["kind"]].from_dict(body)
         record.apply(self)
         self.applied += 1
+        record.list_in(self.listed, self.applied)
         self.is_untouched = self.is_untouched and not record.touches(self)
 
     # What records do.
@@ -511,6 +545,9 @@ class LedgerRecord(ABC):
     def columns(self) -> dict[str, Any]:
         """Return what its entry shows beside fields of the same name (`records.entry_of`)."""
         return {}
+
+    def list_in(self, listed: Listed, number: int) -> None:  # noqa: B027 - most are no answers
+        """Note where it stands, if it is shown as an answer or changes one."""
 
     def touches(self, state: State) -> bool:
         """Return whether a ledger with this record was asked something; else it may be left for another."""

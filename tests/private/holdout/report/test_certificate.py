@@ -287,7 +287,7 @@ def test_fields_that_were_added_later_may_be_missing_and_no_others(old_ledger, t
         del each["model"]
     old = tmp_path / "old.json"
     old.write_text(json.dumps(given))
-    assert "certificate was changed: at holdout it says" in verify(old_ledger, old)
+    assert "certificate was changed: at answers[2] it says nothing of 'model'" in verify(old_ledger, old)
     later = frozenset({"holdout.identity", "answers.model"})
     monkeypatch.setattr("sklearn_ada.holdout.certificate.ADDED_LATER", later)
     assert "agrees with the ledger" in verify(old_ledger, old)
@@ -302,3 +302,51 @@ def test_an_answer_of_a_mechanism_that_is_not_known_here_is_said_to_be_one(old_l
     path = export_certificate(open_existing_ledger(str(old_ledger), State), tmp_path / "new.json")
     reason = "compared with the records, as this release does not have their mechanism (oracle)"
     assert reason in verify(old_ledger, path)
+
+
+def later(certificate):
+    """Add fields as a later release may, at every depth, and return their names."""
+    certificate["signed"] = {"by": ["ada"], "on": 3}
+    certificate["holdout"]["colour"] = None
+    certificate["revealed"]["rows"] = {"deep": [1, 2]}
+    for each in certificate["answers"]:
+        each["weights"] = [0.5]
+    return "answers.weights, signed, holdout.colour, revealed.rows"
+
+
+def test_fields_of_a_later_release_are_listed_and_all_others_are_compared(old_ledger, tmp_path, verify):
+    given, path = json.loads(EXPORTED.read_text()), tmp_path / "later.json"
+    names = later(given)
+    path.write_text(json.dumps(given))
+    printed = verify(old_ledger, path)
+    assert "agrees with the ledger: 8 intervals computed again" in printed
+    assert f"not checked, as this release does not know them: {names}\n" in printed
+    given["answers"][-1]["nats"] += 0.1
+    path.write_text(json.dumps(given))
+    assert re.search(r"certificate was changed: at answers\[\d+\]\.nats it says", verify(old_ledger, path))
+
+
+FORGED = {
+    r"asked\.asked by it says": lambda c: c["asked"]["asked by"].update(eve=3),
+    r"revealed\.nats it says 1000": lambda c: c["revealed"].update(nats=10**400),
+    r"answers\[2\]\.value it says \[": lambda c: c["answers"][0].update(value=[1.0]),
+    r"holdout it says \[\]": lambda c: c.update(holdout=[]),
+    r"answers it says \{": lambda c: c.update(answers={}),
+    r"answers it says None": lambda c: c.pop("answers"),
+    r"answers\[2\] it says 7": lambda c: c["answers"].__setitem__(0, 7),
+    r"its top it says nothing of 'targets'": lambda c: c.pop("targets"),
+}
+
+
+@pytest.mark.parametrize("where", FORGED)
+def test_a_certificate_of_any_form_is_refused_in_words(where, old_ledger, tmp_path, verify):
+    given, path = json.loads(EXPORTED.read_text()), tmp_path / "forged.json"
+    FORGED[where](given)
+    path.write_text(json.dumps(given))
+    assert re.search(f"certificate was changed: at {where}", verify(old_ledger, path))
+
+
+def test_json_that_is_too_deep_is_no_certificate(old_ledger, tmp_path, verify):
+    path = tmp_path / "deep.json"
+    path.write_text('{"format": ' + "[" * 200_000 + "]" * 200_000 + "}")
+    assert "no certificate" in verify(old_ledger, path)
