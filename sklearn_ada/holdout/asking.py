@@ -8,6 +8,17 @@
 3. *Look.* The model predicts the holdout.
 4. *Charge.* What was seen becomes a record, or the confirmation of one, before anything of it is returned.
 
+**A round looks first.** "Fixed before any answer of the round is seen" must hold of what the models predict,
+and a model may read the log while it predicts. So all models of a round look before one of them is recorded,
+and none finds what others were seen to give (`looking.Hidden`). Each then has the L of the moment after the
+last look: that of the round's opening, unless somebody has recorded something in between. Where workers of a
+search look in turn a question takes the L of its own record, which is that moment for a round of one look.
+
+*Proof.* Take the log as it was at the last look for the node at which all G questions are fixed, whatever
+their models have read of it. Each has a G-th of the round's stake and that node's L, and the union bound goes
+on as without rounds (`sklearn_ada.guarantees.description_length`). Questions that look in turn are fixed at
+nodes of their own, with a G-th of the stake each, so that no path takes more than the stake of the round.
+
 **The interval** of an answer is by description length, by privacy, or by both. With both routes each has half
 of the failure probability, so the intersection of their intervals holds.
 
@@ -72,7 +83,7 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.guarantees.description_length import Purse
 from sklearn_ada.holdout.framing import Ask, Framed, frame
-from sklearn_ada.holdout.looking import held_signals, look, with_bare_errors
+from sklearn_ada.holdout.looking import HeldSignals, Hidden, held_signals, look, with_bare_errors
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     ConfirmationRecord,
@@ -97,6 +108,11 @@ def put_question(session: Session, asked: Ask, question: Question) -> Answer:
     return answer_to(session, frame(session, asked, question))
 
 
+def put_together(session: Session, questions: Sequence[tuple[Ask, Question]]) -> list[Answer]:
+    """Return the answers to several questions, of which none is recorded before all models have looked."""
+    return _answers_to(session, [frame(session, asked, question) for asked, question in questions])
+
+
 def put_once(session: Session, asked: Ask, question: Question) -> Answer | None:
     """Return `put_question`; None if model, metric and mechanism were asked before with another guess."""
     framed, ledger = frame(session, asked, question), session.ledger
@@ -110,17 +126,37 @@ def answer_to(session: Session, framed: Framed, looked: SeenPoint | None = None)
 
     ``looked`` gets the count that the look gave, once that is recorded or confirmed.
     """
-    try:
-        return session.answer_of(Recording(session, framed).record(looked))
-    except RefusedError as refused:
-        # The mechanism's name only: its parameters, such as the noise of an AUC, can tell class counts.
-        entry = {**framed.entry, "mechanism": {"name": framed.entry["mechanism"]["name"]}}
-        return refuse(session, refused, **entry)
+    return _answers_to(session, [framed], looked)[0]
 
 
-def refuse(session: Session, refused: RefusedError, **entry: Any) -> Answer:
+def _answers_to(
+    session: Session, questions: Sequence[Framed], looked: SeenPoint | None = None
+) -> list[Answer]:
+    together = Together()
+    recordings = [Recording.prepare(session, framed, together) for framed in questions]
+    return with_bare_errors(lambda: _look_and_charge(recordings, looked))
+
+
+def _look_and_charge(recordings: Sequence[Recording], looked: SeenPoint | None) -> list[Answer]:
+    """Return the answers: first all models look, then what they gave is recorded, in the order of asking.
+
+    After an interrupt no further model looks: what was seen is recorded, and then the interrupt is raised.
+    """
+    with held_signals() as interrupts:
+        hidden = []
+        for recording in recordings:
+            hidden.append(Hidden(recording.look(interrupts), keeps=len(recordings) == 1))
+            if interrupts.came:
+                break
+        return [
+            recording.answer(each.shown(), interrupts, looked)
+            for recording, each in zip(recordings, hidden, strict=False)
+        ]
+
+
+def refuse(session: Session, reason: str, **entry: Any) -> Answer:
     """Return an answer without a value, which is recorded; ``entry`` is what the record says besides."""
-    refusal = RefusalRecord(reason=str(refused), **entry)
+    refusal = RefusalRecord(reason=reason, **entry)
     return refusal.answer(session.charge(None, lambda state: refusal), session.genesis)
 
 
@@ -138,6 +174,10 @@ class SeenPoint:
 
     def __exit__(self, *error: object) -> None:
         self.point = None
+
+
+LOOKING_FIRST = 3
+"""The first format of ledgers in which records count that stand between a round's opening and its looks."""
 
 
 class Admission(NamedTuple):
@@ -158,6 +198,19 @@ class Admission(NamedTuple):
 
 
 @dataclass
+class Together:
+    """Questions whose models look before any of them is recorded.
+
+    Attributes
+    ----------
+    nats : float or None
+        The nats L that had been revealed when all of them had looked; None until the first is recorded.
+    """
+
+    nats: float | None = None
+
+
+@dataclass
 class Recording:
     """The way of one question to its record: find it or admit it, then look and charge.
 
@@ -167,40 +220,81 @@ class Recording:
     ----------
     session : Session
     framed : Framed
+    together : Together
+        The questions that look with it.
+    proposal : Proposal or None
+        What is on record of it, or what it may spend; None if it is not admitted.
+    refused : str
+        Why it is not admitted.
+    secret : bytes
+        The ledger's, which cannot be read inside a charge.
+    model : object
+        A copy of the model, until it has looked; None if it needs not.
     """
 
     session: Session
     framed: Framed
+    together: Together
+    proposal: Proposal[Admission] | None = None
+    refused: str = ""
+    secret: bytes = b""
+    model: Any = None
 
-    def record(self, looked: SeenPoint | None) -> Record:
-        """Return the record of the answer: one that was there, confirmed, or a new one."""
-        models, outputs = [self.framed.asked.subject.estimator], _public_outputs(self.framed.question)
-        proposal = Proposal.find(self.session, self.framed.keys, self._admitted, models, outputs)
-        if proposal.is_answered:
-            return proposal.versions[0]
-        secret = self.session.ledger.secret()  # which cannot be read inside a charge
-        model = self.framed.asked.subject.copy()
-        return with_bare_errors(lambda: self._look_and_charge(proposal, model, secret, looked))
+    @classmethod
+    def prepare(cls, session: Session, framed: Framed, together: Together) -> Recording:
+        """Return a question that was found or admitted, with a copy of its model."""
+        recording = cls(session, framed, together)
+        models, outputs = [framed.asked.subject.estimator], _public_outputs(framed.question)
+        try:
+            proposal = Proposal.find(session, framed.keys, recording._admitted, models, outputs)
+        except RefusedError as refused:
+            recording.refused = str(refused)
+            return recording
+        recording.proposal = proposal
+        if not proposal.is_answered:
+            recording.secret = session.ledger.secret()
+            recording.model = framed.asked.subject.copy()
+        return recording
 
     def _admitted(self, state: State) -> Admission:
         """Return what a new question may spend; RefusedError if it is not admitted."""
-        allowance = allowance_or_refuse(self.session, self.framed, state)
+        allowance = allowance_or_refuse(self.session, self.framed, state, self.together)
         return Admission(state, state.applied, state.account.nats, allowance)
 
-    def _look_and_charge(
-        self, proposal: Proposal[Admission], model: Any, secret: bytes, looked: SeenPoint | None
-    ) -> Record:
-        """Return the record of what a copy of the model gives on the holdout."""
+    def look(self, interrupts: HeldSignals) -> Observation | None:
+        """Return what the model gives on the holdout; None if the question needs no look."""
+        model, self.model = self.model, None
+        if model is None:
+            return None
         question, data = self.framed.question, self.session.data
-        with held_signals() as interrupts:
-            observation = look(question.evaluate, model, data, interrupts, question.stream, question.scale)
-            decide = functools.partial(self._record_of_new_answer, proposal, secret, observation.seen)
-            outputs = self._comparable(observation)
-            record = proposal.confirm_or_charge(outputs, decide, self.framed.entry, secret)
-            if looked is not None and isinstance(observation.seen, int):
-                looked.point = observation.seen
-            interrupts.raised &= record.fresh  # what was recorded before is an answer
-        return record
+        return look(question.evaluate, model, data, interrupts, question.stream, question.scale)
+
+    def answer(
+        self, observation: Observation | None, interrupts: HeldSignals, looked: SeenPoint | None
+    ) -> Answer:
+        """Return the answer, recorded; ``looked`` gets the count that the look gave."""
+        session, proposal = self.session, self.proposal
+        if proposal is None:
+            return self._refuse()
+        if observation is None:
+            return session.answer_of(proposal.versions[0])
+        decide = functools.partial(self._record_of_new_answer, proposal, self.secret, observation.seen)
+        outputs = self._comparable(observation)
+        try:
+            record = proposal.confirm_or_charge(outputs, decide, self.framed.entry, self.secret)
+        except RefusedError as refused:
+            self.refused = str(refused)
+            interrupts.raised = False  # or the asker could tell for nothing what the model did
+            return self._refuse()
+        if looked is not None and isinstance(observation.seen, int):
+            looked.point = observation.seen
+        interrupts.raised &= record.fresh  # what was recorded before is an answer
+        return session.answer_of(record)
+
+    def _refuse(self) -> Answer:
+        # The mechanism's name only: its parameters, such as the noise of an AUC, can tell class counts.
+        entry = {**self.framed.entry, "mechanism": {"name": self.framed.entry["mechanism"]["name"]}}
+        return refuse(self.session, self.refused, **entry)
 
     def _comparable(self, observation: Observation) -> OutputSummary:
         """Return what a record keeps of a model's outputs, for comparisons.
@@ -234,13 +328,15 @@ class Recording:
         state : State
         """
         framed, admission, question = self.framed, found.admitted, self.framed.question
+        if self.together.nats is None:
+            self.together.nats = state.account.nats
         in_order = admission is not None and admission.is_in_order(state)
         if version != found.key:  # the digest is of two models, so none of them was declared
             framed, admission = replace(framed, declared_key=""), None
         if admission is not None and admission.is_after_same_records(state):
             allowance = admission.allowance
         else:
-            allowance = allowance_or_refuse(self.session, framed, state)
+            allowance = allowance_or_refuse(self.session, framed, state, self.together)
         draw = Draw(secret, version, state.memories.get(question.memory_name, {}))
         record_of = functools.partial(self._record_of_seen, framed, state, allowance, draw, outputs, in_order)
         try:
@@ -452,8 +548,12 @@ def first_version(key: str) -> str:
 # What a question may spend.
 
 
-def allowance_or_refuse(session: Session, framed: Framed, state: State) -> Allowance:
-    """Return what a question may spend of the failure probability; RefusedError if it is not admitted."""
+def allowance_or_refuse(session: Session, framed: Framed, state: State, together: Together) -> Allowance:
+    """Return what a question may spend of the failure probability; RefusedError if it is not admitted.
+
+    All questions of a round were admitted when it was opened. What was recorded between that and the last
+    look of those that look ``together``, the models may have read: it counts against them.
+    """
     question, publish = framed.question, framed.asked.publish
     memory = state.memories.get(question.memory_name, {})
     exhausted = state.why_outgrown(session.fingerprint) or question.why_exhausted(memory)
@@ -461,10 +561,14 @@ def allowance_or_refuse(session: Session, framed: Framed, state: State) -> Allow
         raise RefusedError(exhausted)
     is_sealed, in_round = question.sealed_count is not None, state.still_open(framed.asked.round_name)
     final = publish and not is_sealed
-    allowance = state.allowance(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
-    if question.may_be_declared:
-        allowance = state.with_declared(framed.declared_key, allowance)
-    allowance = with_routes(state, question, allowance)
+    own = state.allowance(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
+
+    def routed(own: Allowance) -> Allowance:
+        declared = question.may_be_declared
+        own = state.with_declared(framed.declared_key, own) if declared else own
+        return with_routes(state, question, own)
+
+    allowance = routed(own)
     admits_all = publish or (is_sealed and state.policy.tolerance is None)  # then no interval need be found
     if not admits_all and not state.is_tolerated(*foreseen_half_width(state, question, allowance)):
         kept = "certify the model that is kept, " if question.purpose == "check" else ""
@@ -473,7 +577,8 @@ def allowance_or_refuse(session: Session, framed: Framed, state: State) -> Allow
             f"{state.policy.tolerance:g}; {kept}add fresh rows (top_up; plan_holdout says how many), or "
             "take rows that nobody has asked about"
         )
-    return allowance
+    since = (state.account.nats if together.nats is None else together.nats) - own.nats
+    return routed(own.after(since)) if state.policy.format >= LOOKING_FIRST and since > 0.0 else allowance
 
 
 def with_routes(state: State, question: Question, allowance: Allowance, count: int = 1) -> Allowance:

@@ -20,13 +20,17 @@ in reach of debuggers, of notebooks (``%debug``) and of tools that report errors
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import inspect
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, TypeVar
+
+import numpy as np
 
 from sklearn_ada._notices import muted
 from sklearn_ada.accounting.events import FAILURES, Symbol
@@ -95,6 +99,32 @@ def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Sym
     return (Symbol(stream, FAILURES[3], scale), Symbol("index", int(is_interrupt), 2.0))
 
 
+class Hidden:
+    """What a look gave, unreadable to the models that look after it.
+
+    They run inside the calls that hold it, and so could find it there.
+
+    Parameters
+    ----------
+    observation : Observation or None
+    keeps : bool
+        Whether no model looks after it, so that it may be kept as it is.
+    """
+
+    def __init__(self, observation: Observation | None, *, keeps: bool) -> None:
+        self._kept, self._key = (observation, b"") if keeps else (None, os.urandom(32))
+        self._text = b"" if keeps else self._padded(pickle.dumps(observation))
+
+    def shown(self) -> Observation | None:
+        """Return what it was."""
+        shown: Observation | None = pickle.loads(self._padded(self._text)) if self._key else self._kept
+        return shown
+
+    def _padded(self, text: bytes) -> bytes:
+        pad = hashlib.shake_256(self._key).digest(len(text))
+        return (np.frombuffer(text, np.uint8) ^ np.frombuffer(pad, np.uint8)).tobytes()
+
+
 @contextlib.contextmanager
 def held_signals() -> Iterator[HeldSignals]:
     """Hold signals back during the block, then deliver them.
@@ -128,6 +158,11 @@ class HeldSignals:
         self._before: dict[int, Callable[[int, FrameType | None], Any]] = {}
         self._times = 0  # that Ctrl-C was pressed
         self._process, self._is_over = os.getpid(), False
+
+    @property
+    def came(self) -> bool:
+        """Whether there is something to deliver or to raise once the block is over."""
+        return self.raised or bool(self._signals)
 
     def begin(self) -> None:
         """Hold back every signal that a Python function handles. Only the main thread gets signals."""

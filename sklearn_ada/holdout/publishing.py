@@ -136,7 +136,7 @@ def _release_final(session: Session, question: Question, number: int, looked: Se
     except RefusedError as refused:
         before, stamp = read_answer(record), session.asker.stamp()
         entry = {name: getattr(before, name) for name in ASKED} | {"purpose": "certify"}
-        return refuse(session, refused, **entry, **stamp)
+        return refuse(session, str(refused), **entry, **stamp)
     return UnsealedRecord.from_dict(final.body).answer(final, session.genesis)
 
 

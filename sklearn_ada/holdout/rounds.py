@@ -1,7 +1,9 @@
 """Rounds and declared models, and how many more questions a holdout admits.
 
 **A round** is questions that are fixed before any of their answers is seen, admitted together or not at all;
-such as checks of many models, whose guesses are fixed as well.
+such as checks of many models, whose guesses are fixed as well. All models look before one is recorded
+(`asking`); where workers look in turn, what was recorded meanwhile counts against an answer, and may make it
+wider than the tolerance at which the round was admitted.
 
 **What is left**: a holdout admits questions whose answers cannot be wider than the tolerance. How many those
 are is computed from the ledger's records and from a *probe*, a question that stands for those to come and
@@ -53,7 +55,7 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import PURPOSES
-from sklearn_ada.holdout.asking import foreseen_half_width, put_question, with_routes
+from sklearn_ada.holdout.asking import foreseen_half_width, put_together, with_routes
 from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, explaining_undefined, plan_question
 from sklearn_ada.holdout.records import DeclarationRecord, Key, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
@@ -93,8 +95,8 @@ def open_round(
 ) -> str | None:
     """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
 
-    Each has the same part of the round's failure probability, and what the others reveal does not widen its
-    interval. All are admitted here or none.
+    Each has the same part of the round's failure probability, and what is revealed after the last look does
+    not widen its interval. All are admitted here or none.
 
     Parameters
     ----------
@@ -216,9 +218,7 @@ def check_together(
     rows = max(round(min(sizes)), 1) if sizes else None
     about: dict[str, Any] = {"purpose": "check", "scoring": metric, "settings": settings, "guess_rows": rows}
     round_name = open_round(session, count, name=name, **about)
-    answers = [
-        put_question(session, replace(each, round_name=round_name), question) for each, question in pairs
-    ]
+    answers = put_together(session, [(replace(each, round_name=round_name), of) for each, of in pairs])
     close_round(session.ledger, session.asker, name)
     if session.policy.seals:  # once the round is closed its intervals are narrower
         answers = [session.recorded_answer(answer.index) or answer for answer in answers]

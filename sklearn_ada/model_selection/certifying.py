@@ -32,7 +32,7 @@ from sklearn_ada.answer import Answer, certifies_nothing
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.holdout.advice import why_vacuous
-from sklearn_ada.holdout.asking import put_question
+from sklearn_ada.holdout.asking import put_together
 from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.rounds import open_round
@@ -209,22 +209,27 @@ class Run:
         rows = searches.take_for(self.X, rest, first, self.given.of_pairs), take_rows(self.y, rest)
         return self.fit_on(candidate, first), *rows
 
-    def certify(self, model: Any, guess: Guess | None, metric: Metric, round_name: str | None) -> Answer:
-        """Ask for the metric of one refitted model.
+    def certify(
+        self, refitted: Sequence[tuple[Any, Guess | None, Metric]], round_name: str | None
+    ) -> list[Answer]:
+        """Ask for metrics of refitted models, of which none looks once an answer is recorded.
 
         Raises
         ------
         BudgetExhaustedError
             If the holdout refuses.
         """
-        session = self.session
-        subject = Subject.of(model, session.data, session.policy, "Holdout.certify", fitted=True)
-        asked = Ask(subject, metric, "certify", guess, settings=self.median, round_name=round_name)
-        answer = put_question(session, asked, plan_question(session, asked))
-        if answer.verdict == "refused":
-            raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
-        self.digests[answer.index] = subject.digest
-        return answer
+        session, questions = self.session, []
+        for model, guess, metric in refitted:
+            subject = Subject.of(model, session.data, session.policy, "Holdout.certify", fitted=True)
+            asked = Ask(subject, metric, "certify", guess, settings=self.median, round_name=round_name)
+            questions.append((asked, plan_question(session, asked)))
+        answers = put_together(session, questions)
+        for answer, (asked, _) in zip(answers, questions, strict=True):
+            if answer.verdict == "refused":
+                raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
+            self.digests[answer.index] = asked.subject.digest
+        return answers
 
     def close(self) -> None:
         """Close the round: from here on its intervals are narrower."""
@@ -285,7 +290,7 @@ def _ask_about_candidates(run: Run) -> Winner:
     (model,) = run.refit([results["params"][index]])
     behind = run.session.guess_behind(best)
     guess = Guess(best.value, behind.size, behind.deviation, behind.share)
-    answer = run.certify(model, guess, run.metric, None)
+    (answer,) = run.certify([(model, guess, run.metric)], None)
     return Winner(search, results, index, model, [*answered, answer], answer)
 
 
@@ -420,12 +425,13 @@ def _certify_each(
     run: Run, chosen: list[int], models: list[Any], ranking: Ranking, by_folds: bool, round_name: str | None
 ) -> tuple[dict[int, Metric], dict[int, Answer]]:
     """Return the tuned metric and the answer of each model, by its candidate's number."""
-    tuned: dict[int, Metric] = {}
-    answers: dict[int, Answer] = {}
+    refitted = []
     pairs = list(zip(chosen, models, strict=True))
     for index, model in with_bar(pairs, "certifying", run.given.verbose):
-        tuned[index], guess = _metric_and_guess(run, index, ranking, by_folds)
-        answers[index] = run.certify(model, guess, tuned[index], round_name)
+        metric, guess = _metric_and_guess(run, index, ranking, by_folds)
+        refitted.append((model, guess, metric))
+    tuned = {index: metric for index, (_, _, metric) in zip(chosen, refitted, strict=True)}
+    answers = dict(zip(chosen, run.certify(refitted, round_name), strict=True))
     if run.session.policy.seals:
         run.close()
         for index, answer in answers.items():  # with the intervals that they have from then on

@@ -92,17 +92,20 @@ def test_once_it_is_closed_its_answers_have_the_transcript_at_that_moment(tmp_pa
 
 
 def test_what_a_round_costs_does_not_depend_on_the_order_in_which_it_is_recorded(tmp_path):
-    """Nor what is certified once it is closed: workers may come in the order of the scores."""
+    """Workers may come in the order of the scores. What each is certified meanwhile is at its own record."""
     asked = candidates_of(500, 40)
     asked[3], asked[20] = (asked[3][0], 300), (asked[20][0], 480)  # two surprises
     orders = [None, sorted(range(40), key=lambda i: asked[i][1]), list(range(39, -1, -1))]
     found = []
     for number, order in enumerate(orders):
         holdout, answers = searched(tmp_path / f"{number}.db", asked, 500, order)
-        found.append((holdout.report().nats, sorted((a.value, *a.interval) for a in answers)))
-    for nats, intervals in found[1:]:
-        assert nats == pytest.approx(found[0][0], rel=1e-12)
-        assert np.allclose(intervals, found[0][1], rtol=1e-12)
+        nats = np.cumsum([0.0] + [body["price"] for body in bodies(holdout) if "price" in body])
+        weight, _ = Purse().round(40)
+        own = [math.log(0.04 * weight) - each for each in nats[:-1]]
+        assert [answer.certificate.ln_delta for answer in answers] == pytest.approx(own)
+        found.append((holdout.report().nats, sorted(a.value for a in answers)))
+    assert all(nats == pytest.approx(found[0][0], rel=1e-12) for nats, _ in found)
+    assert all(values == found[0][1] for _, values in found)
 
 
 def test_a_question_after_the_closing_is_on_its_own(tmp_path):
