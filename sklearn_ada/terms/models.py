@@ -231,11 +231,75 @@ def _check_columns(estimator: Any, data: HoldoutData, owner: str) -> None:
     expected = data.n_columns
     if features is not None and expected is not None and features != expected:
         raise bad_parameter("estimator", owner, f"fitted on {expected} columns", f"{features} columns")
-    names = getattr(estimator, "feature_names_in_", None)
-    columns = getattr(data.X, "columns", None)
-    if names is not None and columns is not None and list(names) != list(columns):
+    wrong = _differing_names(estimator, data.X)
+    if wrong is not None:
         wanted = "fitted on the holdout's columns, in their order"
-        raise bad_parameter("estimator", owner, wanted, list(names)[:5])
+        raise bad_parameter("estimator", owner, wanted, *wrong)
+
+
+def _differing_names(estimator: Any, X: Any) -> tuple[str, str] | None:
+    """Return how the columns' names of a model and of a table differ, and what to do; None if they do not.
+
+    Where scikit-learn would warn, somebody may have mixed up columns. Its warning is muted while the holdout
+    is looked at, as that of a model may quote rows.
+    """
+    own, held = _names_of_model(estimator), list(getattr(X, "columns", ()))
+    has_names = bool(held) and all(isinstance(name, str) for name in held)  # as scikit-learn counts them
+    if own is None:
+        if not has_names or not _keeps_names(estimator):
+            return None
+        fix = f"Fit it on a frame like the holdout's, or open the holdout, {_SAME_LEDGER}, with X.to_numpy()."
+        return f"a model that was fitted without names, where the holdout has {held[0]!r}, ...", fix
+    names = [str(name) for name in held]
+    if not has_names and own != names:
+        fix = f"Open the holdout, {_SAME_LEDGER}, with a frame of the columns that the model was fitted on."
+        return f"a model of {own[0]!r}, ..., where the holdout has no names", fix
+    differ = [
+        (number, one, other)
+        for number, (one, other) in enumerate(zip(own, names, strict=False))
+        if one not in (other, other.replace(" ", "_"))  # which LightGBM writes
+    ]
+    if not differ:
+        return None
+    number, one, other = differ[0]
+    what = "the columns that the model was fitted on"
+    if sorted(own) == sorted(names):
+        what = "the columns in the model's order, X[list(model.feature_names_in_)]"
+    fix = f"Open the holdout, {_SAME_LEDGER}, with {what}."
+    return f"{one!r} as column {number}, where the holdout has {other!r}", fix
+
+
+_SAME_LEDGER = "on the same ledger"  # which labels identify
+
+
+def _names_of_model(estimator: Any) -> list[str] | None:
+    """Return the names of the columns that a model was fitted on; None if it had none, or keeps none."""
+    kept = getattr(_first_to_see_columns(estimator), "feature_names_in_", None)
+    names = [] if kept is None else [str(name) for name in kept]
+    of_an_array = [f"Column_{number}" for number in range(len(names))]  # by LightGBM
+    return None if names == of_an_array else names
+
+
+def _keeps_names(estimator: Any) -> bool:
+    """Return whether a model would have the names of the columns that it was fitted on.
+
+    Those do whose ``fit`` is scikit-learn's, and that of their parts.
+    """
+    estimator = _first_to_see_columns(estimator)
+    params = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    parts = [estimator, *(part for part in params.values() if hasattr(part, "fit"))]
+    fits = [getattr(type(part), "fit", None) for part in parts]
+    keeps = all(str(getattr(fit, "__module__", "")).startswith("sklearn.") for fit in fits)
+    return keeps and getattr(estimator, "n_features_in_", None) is not None
+
+
+def _first_to_see_columns(estimator: Any) -> Any:
+    """Return the first step of a pipeline that does something; any other model itself."""
+    steps = getattr(estimator, "steps", None)
+    if not isinstance(steps, list):
+        return estimator
+    doing = (step for _, step in steps if step is not None and not isinstance(step, str))
+    return _first_to_see_columns(next(doing, None))
 
 
 def _is_search(model: Any) -> bool:
