@@ -392,7 +392,7 @@ def _ranks_otherwise(run: Run, ranking: Ranking, model: Any) -> bool:
             scores = [
                 score(take_rows(run.X, order), y) for score in (model.score, partial(run.metric.score, model))
             ]
-            is_same = bool(np.isclose(*scores, equal_nan=True))
+            is_same = bool(np.isclose(scores[0], scores[1], equal_nan=True))
         except Exception:  # it may take labels in their own order only: then nobody can say
             is_same = False
         how = "" if is_same else f"{type(model).__name__}.score"
