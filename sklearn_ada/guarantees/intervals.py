@@ -86,7 +86,7 @@ def clopper_pearson(low_count: int, high_count: int, n: int, ln_delta: float) ->
     """
     check_order(low_count, high_count, n, "clopper_pearson")
     side = ln_side(ln_delta)
-    return _binomial_low(low_count, n, side), mirrored(_binomial_low(n - high_count, n, side))
+    return binomial_low(low_count, n, side), mirrored(binomial_low(n - high_count, n, side))
 
 
 @checked(low_count="integer >= 0", high_count="integer >= 0", n="count", ln_side="<= 0")
@@ -126,7 +126,7 @@ def binomial_tail_ends(
     """
     check_order(low_count, high_count, n, "binomial_tail_ends")
     side = min(ln_side, LN_MOST_SIDE)
-    low, miss = (_binomial_low(count, n, side, identical_rows) for count in (low_count, n - high_count))
+    low, miss = (binomial_low(count, n, side, identical_rows) for count in (low_count, n - high_count))
     return low, mirrored(miss)
 
 
@@ -762,7 +762,7 @@ def _both_ends(
     return bottom + low * (top - bottom), bottom + high * (top - bottom)
 
 
-def _binomial_low(count: int, n: int, ln_side: float, identical_rows: bool = False) -> float:
+def binomial_low(count: int, n: int, ln_side: float, identical_rows: bool = False) -> float:
     """Return the largest p that is surely below the truth: P[Bin(n, p) >= count] = e^ln_side."""
     if count == 0:
         return 0.0

@@ -44,6 +44,7 @@ from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.guarantees.description_length import intersection
+from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.holdout.records import (
     AnswerRecord,
@@ -541,7 +542,7 @@ def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) ->
     point = int(symbol.value)
     count = LossCount.from_description(before.mechanism)
     own = count.fixed_interval(point, point, before.ln_delta)
-    now = count.fixed_interval(point, point, ln_delta) if read.is_final else own
+    now = count.final_interval(point, ln_delta) if read.is_final else own
     return intersection(now, [own, before.outcome.interval])
 
 
@@ -572,6 +573,7 @@ def _interval_of_exact(prefix: Prefix, state: State, read: ValueRecord, ln_delta
         read.purpose, metric, measure, guess,
         Cells(mechanism["centre"], mechanism["half_cell"]), "lattice" if name == "certify" else "cells",
         mechanism["scale"], size, "", variance,
+        tilt=Tilt(**mechanism["tilt"]) if "tilt" in mechanism else None,
     )  # fmt: skip
     return question.described_outcome(read.event, Allowance(ln_delta, 0.0), {}).interval
 

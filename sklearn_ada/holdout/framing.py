@@ -224,7 +224,7 @@ def _plan(session: Session, asked: Ask) -> Question:
     with explaining_undefined(metric, data):
         coded = CodedQuestion.plan(asked.purpose, metric, guess, data, policy, half_cell)
     if subject.is_given:
-        coded = replace(coded, target=on_these_rows(metric), given_rows=True)
+        coded = replace(coded.untilted, target=on_these_rows(metric), given_rows=True)
     if refined is not None:
         return refined.refine(coded, settings, data, policy)
     return by_default(coded, data, policy) if settings is None else coded
@@ -249,6 +249,10 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
     asked of a declared model, whose share is for one interval, and not for one of each guess.
     """
     policy = session.policy
+    if question.untilted is not question:
+        declared_key = Framed.of(session, asked, question).declared_key
+        if session.ledger.read(lambda state: state.is_declared(declared_key)):
+            question = question.untilted
     sealed = in_cells(question, session.data, policy, asked.candidates) if policy.seals else None
     if sealed is None:
         rows = None

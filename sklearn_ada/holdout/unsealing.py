@@ -174,7 +174,7 @@ class Sealed:
         count, before = self.sealed_count, self.read.outcome
         event = CountRelease((count.symbol_within(point, (point, point) if is_released else self.cell),))
         own = count.fixed_interval(point, point, self.read.ln_delta)
-        fixed = own if final is None else count.fixed_interval(point, point, final.ln_delta)
+        fixed = own if final is None else count.final_interval(point, final.ln_delta)
         interval = intersection(fixed, [own, before.interval])
         vacuous, target = interval[0] <= 0.0 and interval[1] >= 1.0, self.read.population
         outcome = Outcome(point / count.n, interval, "exact", before.theorem, target, vacuous)

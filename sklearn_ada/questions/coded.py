@@ -23,6 +23,7 @@ from sklearn_ada._validation import bad_parameter, check_real, plain
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein, wilson_deviation
+from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
 from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric
@@ -69,6 +70,8 @@ class CodedQuestion(Question):
     given_rows : bool
         Whether it is about predictions that may depend on X (`predictions.Predictions`): labels are then
         drawn given X, with a probability of its own for each row.
+    tilt : Tilt or None
+        How the guess divides the level of a certify of a count; None where it does not.
     """
 
     settings_type = float
@@ -88,6 +91,7 @@ class CodedQuestion(Question):
     variance: float | None = None
     is_chosen: bool = False
     given_rows: bool = False
+    tilt: Tilt | None = None
 
     @classmethod
     def plan(
@@ -103,7 +107,7 @@ class CodedQuestion(Question):
 
         `UndefinedMetricError` if the labels do not allow the metric.
         """
-        (low, high), width = metric.bounds, metric.width
+        (low, high), width, expected = metric.bounds, metric.width, guess
         if guess is None:
             guess = Guess((low + high) / 2.0)
         measure = data.measure_of(metric)
@@ -131,7 +135,9 @@ class CodedQuestion(Question):
                 scale, cells = 10.0, Cells(guess.value, width * max(error / 20.0, LEAST_CELL))
             scale = float(f"{max(scale, 0.5):.3g}")
             variance = foreseen_variance(measure, guess, (low, high), size, policy)
-            return cls(purpose, metric, measure, guess, cells, "lattice", scale, size, target, variance)
+            tilt = _tilt_of(expected, measure, metric, data, policy)
+            about = (metric, measure, guess, cells, "lattice", scale, size, target)
+            return cls(purpose, *about, variance=variance, tilt=tilt)
         if half_cell is not None:
             half_cell = check_real(half_cell, "threshold", "a check", low=width * LEAST_CELL, closed="low")
         wide = half_cell or width * max(policy.half_cell(error, spread, size), LEAST_CELL)
@@ -146,7 +152,13 @@ class CodedQuestion(Question):
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         where = {"centre": self.cells.guess, "half_cell": self.cells.half_cell}
-        return {"name": self.purpose, **where, "scale": self.scale}
+        tilt = {} if self.tilt is None else {"tilt": vars(self.tilt)}
+        return {"name": self.purpose, **where, "scale": self.scale, **tilt}
+
+    @property
+    def untilted(self) -> CodedQuestion:
+        """The same question, with Clopper and Pearson's interval."""
+        return self if self.tilt is None else replace(self, tilt=None)
 
     def look_at(self, estimator: Any, data: HoldoutData) -> tuple[Measured, NDArray[Any]]:
         """Look at the holdout: return the value and the model's outputs.
@@ -209,6 +221,9 @@ class CodedQuestion(Question):
     def _interval(self, symbols: tuple[Symbol, ...], ln_delta: float) -> tuple[tuple[float, float], str]:
         """Return the interval and its theorem, from everything that was released."""
         bounds, ends = self.metric.bounds, self.cells.ends(int(symbols[0].value))
+        if self.tilt is not None:  # a cell is one count
+            count = min(max(round(self.cells.centre(int(symbols[0].value)) * self.size), 0), self.tilt.n)
+            return self.tilt.interval(count, count, ln_delta), self.tilt.theorem
         if self.measure.size_is_released:
             size = self._size_of(int(symbols[1].value))
             return self.measure.interval(ends, size, ln_delta), self.measure.theorem
@@ -241,6 +256,21 @@ class CodedQuestion(Question):
     def _sizes(self) -> LogBuckets:
         """To what a ratio's denominator is rounded: steps of 10 % for a check, of 1 % for a certify."""
         return LogBuckets(1.1 if self.purpose == "check" else 1.01)
+
+
+def _tilt_of(
+    guess: Guess | None, measure: Measure, metric: Metric, data: HoldoutData, policy: Policy
+) -> Tilt | None:
+    """Return how a guess divides the level of an exact count of rows; None where it may not.
+
+    Under a tolerance it may not: a guess that is wrong makes the interval wider.
+    """
+    of_rows = measure.counts and data.units is None and metric.bounds == (0.0, 1.0)
+    plain_ledger = policy.format >= 3 and policy.tolerance is None and not policy.is_private
+    if guess is None or not of_rows or not plain_ledger:
+        return None
+    n, same_mix = len(data), policy.class_mix == "priced" or not data.is_classification
+    return Tilt(min(max(guess.value, 0.0), 1.0), guess.size or n, n, identical_rows=same_mix)
 
 
 def foreseen_variance(

@@ -35,6 +35,7 @@ from sklearn_ada.digest.rows import rows_digest
 from sklearn_ada.exceptions import UnsupportedEventError
 from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees import transfer as direct_transfer
+from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import transcript_cell_interval, transcript_interval
 from sklearn_ada.mechanisms.rounding import CountCells, guess_error
 from sklearn_ada.metrics.base import UndefinedMetricError
@@ -114,6 +115,11 @@ class Question(ABC):
     @property
     def exact(self) -> Question:
         """The same question, answered at once."""
+        return self
+
+    @property
+    def untilted(self) -> Question:
+        """The same question, with an interval that no guess tunes."""
         return self
 
     @abstractmethod
@@ -492,6 +498,8 @@ class LossCount:
         Half a cell in standard errors.
     identical_rows : bool
         Whether rows are draws of one law; not where intervals are at the holdout's class mix.
+    guess_rows : float or None, default=None
+        Of how many rows the guess is that tilts the interval; None: none does.
     """
 
     n: int
@@ -501,22 +509,26 @@ class LossCount:
     tau: float
     half: float
     identical_rows: bool
-    theorem = "Clopper-Pearson"
+    guess_rows: float | None = None
 
     @classmethod
-    def around(cls, guess: float, size: float, n: int, *, identical_rows: bool, half: float) -> Self:
+    def around(
+        cls, guess: float, size: float, n: int, *, identical_rows: bool, half: float, tilted: bool = False
+    ) -> Self:
         """Fix cells and code from a guess made on ``size`` rows.
 
-        ``half`` is half of a cell, in standard errors of the guess.
+        ``half`` is half of a cell, in standard errors of the guess; ``tilted`` whether the guess divides the
+        level of the interval, too.
         """
         rows = max(round(size), 1)
         cells = CountCells.around(n, guess=guess, guess_rows=rows, width=half)
-        return cls(n, cells.base, cells.width, n * guess, _guess_error(n, guess, rows), half, identical_rows)
+        tau = _guess_error(n, guess, rows)
+        return cls(n, cells.base, cells.width, n * guess, tau, half, identical_rows, size if tilted else None)
 
     @classmethod
     def from_description(cls, mechanism: dict[str, Any]) -> Self:
         """Return the count that `describe` wrote into a record."""
-        return cls(**{name: mechanism[name] for name in cls.__dataclass_fields__})
+        return cls(**{name: mechanism[name] for name in cls.__dataclass_fields__ if name in mechanism})
 
     @property
     def cells(self) -> CountCells:
@@ -533,9 +545,23 @@ class LossCount:
         """The count that the guess suggests."""
         return min(max(round(self.expected_count), 0), self.n)
 
+    @property
+    def tilt(self) -> Tilt | None:
+        """How the guess divides the level of the interval; None if it does not."""
+        if self.guess_rows is None:
+            return None
+        share = min(max(self.expected_count / self.n, 0.0), 1.0)
+        return Tilt(share, self.guess_rows, self.n, self.identical_rows)
+
+    @property
+    def theorem(self) -> str:
+        """Name of the interval of the count."""
+        return "Clopper-Pearson" if self.tilt is None else self.tilt.theorem
+
     def describe(self) -> dict[str, Any]:
         """Return all that is fixed, ready for JSON."""
-        return {"statistic": "loss count", **vars(self)}  # all plain numbers: asdict would copy each
+        fixed = {"statistic": "loss count", **vars(self)}  # all plain numbers: asdict would copy each
+        return {name: each for name, each in fixed.items() if each is not None}
 
     def symbol(self, stream: str, value: int | str) -> CountSymbol:
         """Return the symbol of a cell, or of a failure.
@@ -558,10 +584,21 @@ class LossCount:
         return largest_unsealing_nats(*possible, CountCode(self.expected_count, self.tau))
 
     def fixed_interval(self, low: int, high: int, ln_delta: float) -> Ends:
-        """Return Clopper and Pearson's interval; the whole range where nothing is left of the level."""
+        """Return the interval at the level of the asking; the range where nothing is left of that."""
         if ln_delta == -math.inf:
             return 0.0, 1.0
+        if self.tilt is not None:
+            return self.tilt.interval(low, high, ln_delta)
         return _question_interval(low, high, self.n, ln_beta=ln_delta, weight=1.0, nats=0.0)
+
+    def final_interval(self, point: int, ln_delta: float) -> Ends:
+        """Return the interval of a count that is published, at the level of that.
+
+        Its cell was released before, so it may tune the interval: where it contradicts the guess, nothing is
+        tilted towards that.
+        """
+        holds = self.cells.index(point) == 0
+        return (self if holds else replace(self, guess_rows=None)).fixed_interval(point, point, ln_delta)
 
     def transcript_interval(self, low: int, high: int, ln_beta: float, nats: float) -> Ends:
         """Return the interval of the transcript theorem for the counts from ``low`` to ``high``.

@@ -20,6 +20,7 @@ from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease, Event
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import intersection
+from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
 from sklearn_ada.questions.all_rows import by_value_alone
@@ -152,8 +153,8 @@ def in_cells(
         urn, half = "candidate", candidate_width(candidates)
     same_mix = policy.class_mix == "priced" or not data.is_classification
     identical, guess, n = same_mix and not question.given_rows, question.guess, len(data)
-    count = LossCount.around(guess.value, guess.size or n, n, identical_rows=identical, half=half)
-    return SealedQuestion(question, count, urn)
+    about: dict[str, Any] = {"identical_rows": identical, "half": half, "tilted": question.tilt is not None}
+    return SealedQuestion(question, LossCount.around(guess.value, guess.size or n, n, **about), urn)
 
 
 def as_recorded(
@@ -164,7 +165,9 @@ def as_recorded(
         return question
     if mechanism["name"] == "sealed":
         return SealedQuestion(replace(question, guess=guess), LossCount.from_description(mechanism))
-    return by_value_alone(CodedQuestion.plan("certify", question.metric, guess, data, policy), mechanism)
+    asked = CodedQuestion.plan("certify", question.metric, guess, data, policy)
+    asked = replace(asked, tilt=Tilt(**mechanism["tilt"]) if "tilt" in mechanism else None)
+    return by_value_alone(asked, mechanism)
 
 
 # The value itself, as its record keeps it where no public key was given (else `terms.seal_key`).

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 
 from sklearn_ada import Guess
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
-from sklearn_ada.guarantees import Purse, clopper_pearson, question_interval, transcript_interval
+from sklearn_ada.guarantees import Purse, Tilt, clopper_pearson, question_interval, transcript_interval
 from sklearn_ada.ledger import open_existing_ledger
 from tests.support import holdouts
 from tests.support.holdout.asking.sealed.counts import (
@@ -25,7 +25,7 @@ from tests.support.holdout.asking.sealed.counts import (
     holdout_of,
     holdout_of_two_classes,
 )  # fmt: skip
-from tests.support.ledgers import bodies, is_paid_in_advance
+from tests.support.ledgers import begun_as, bodies, is_paid_in_advance
 from tests.support.rows import reference
 
 ROWS = reference("sequence")
@@ -36,8 +36,16 @@ def holdout(tmp_path):
     return holdout_of(500, tmp_path / "ledger.db")
 
 
+@pytest.fixture
+def untilted(tmp_path):
+    """A holdout as the reference has it, begun before guesses tilted intervals."""
+    with begun_as(1):
+        return holdout_of(500, tmp_path / "untilted.db")
+
+
 @pytest.mark.parametrize("sequence", ["held", "surprises"])
-def test_nine_searches_are_answered_as_the_reference_says(sequence, holdout):
+def test_nine_searches_are_answered_as_the_reference_says(sequence, untilted):
+    holdout = untilted
     for row in (row for row in ROWS if row["sequence"] == sequence):
         answer = ask(holdout, int(row["count"]), float(row["guess"]), name=row["j"])
         body = bodies(holdout)[-1]
@@ -73,9 +81,10 @@ def test_the_width_if_it_were_published_now_is_computed_without_the_count(holdou
     answer = ask(holdout, 425, 0.8512)
     weight, _ = Purse().question()[1].final()
     nats = 0.02480999172904230
-    low, high = question_interval(426, 426, 500, ln_beta=math.log(0.05 * 0.8), weight=weight, nats=nats)
+    ln_delta = math.log(0.05 * 0.8 * weight) - nats
+    low, high = Tilt(0.8512, 1500, 500, identical_rows=False).interval(426, 426, ln_delta)
     assert answer.published == pytest.approx((high - low) / 2, rel=1e-9)
-    assert "published now: about +-0.034" in str(answer)
+    assert "published now: about +-0.030" in str(answer)
 
 
 def test_in_the_same_cell_all_that_is_released_is_the_same(tmp_path):
@@ -188,8 +197,8 @@ def test_a_question_that_others_overtook_has_no_transcript_interval(holdout):
     assert "universal inference" in first[0].certificate.theorem
     assert "universal inference" not in second.certificate.theorem
     body = bodies(holdout)[-1]
-    fixed = question_interval(403, 448, 500, ln_beta=body["ln_delta"], weight=1.0, nats=0.0)
-    assert second.interval == fixed
+    tilt = Tilt(0.8512, 1500, 500, identical_rows=False)
+    assert second.interval == tilt.interval(403, 448, body["ln_delta"])
     assert body["nats"] == first[0].cost.nats
 
 
