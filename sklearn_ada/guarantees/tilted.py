@@ -51,6 +51,8 @@ from sklearn_ada.guarantees.intervals import LN_MOST_SIDE, Interval, binomial_lo
 __all__ = ["Tilt"]
 
 _LEAST_PART = 0.03  # of delta, for either side
+LN_LEAST_SIDES = math.log(2.0 * _LEAST_PART)
+"""What is left of the logarithm of delta where both sides have the least that a tilt gives."""
 _WIDER = 1.25  # the prior's deviation, in standard errors of the guess
 _XTOL, _RTOL = 1e-15, 1e-14  # of roots: less than ends are rounded outwards
 

@@ -40,6 +40,7 @@ MOST_QUESTIONS = 10**9
 _STRIDE = 8  # ratio of the numbers tried until the crossing is behind
 
 _BASSILY_BETA = 0.25  # beyond it the theorem has a further condition
+_TILTED = math.log(2.0 * 0.9)  # by how much the level of a side is more than half of delta
 _LEAST_COUNT = 0.5  # standard error of a count around its guess, at least
 _FALSE_HITS = 0.05  # of a right guess, expected in a whole Thresholdout
 _FOR_NUMBERS, _FOR_VERDICTS, _FOR_DIFFERENCES = range(3)  # of plans; the later, the fewer methods they have
@@ -83,6 +84,14 @@ class Assumptions:
         if self.disagreement is not None:
             return difference_half_width(n, ln_delta, self.disagreement)
         return expected_half_width(n, ln_delta, self.expected_value, reach=reach)
+
+    def tilted_half_width(self, n: int, ln_delta: float, reach: float = 0.0) -> float:
+        """Return the half-width of an exact answer whose level a guess divides (`Tilt`).
+
+        A guess that is about right leaves nine tenths of the level to either side.
+        """
+        tilted = min(ln_delta + _TILTED, -LN_2) if self.disagreement is None else ln_delta
+        return self.half_width(n, max(ln_delta, tilted), reach)
 
 
 @dataclass(frozen=True)
@@ -412,19 +421,24 @@ def _coded_checks(given: Assumptions, n: int, k: int) -> float:
     "certify after checks", "one model certified after the coded checks", KEPT, planned_for=_FOR_VERDICTS
 )
 def _certify_after_checks(given: Assumptions, n: int, k: int) -> float:
-    return _checks(given, n, k).certify(lambda ln_delta: given.half_width(n, ln_delta))
+    return _checks(given, n, k).certify(lambda ln_delta: given.tilted_half_width(n, ln_delta))
 
 
 @_method("certify each", "exact values, such as the winner of every search", planned_for=_FOR_VERDICTS)
 def _certify_each(given: Assumptions, n: int, k: int) -> float:
-    return given.half_width(n, plan_certifies(k, n * given.guess_error(n), given.ln_beta))
+    return given.tilted_half_width(n, plan_certifies(k, n * given.guess_error(n), given.ln_beta))
 
 
 def _cells(given: Assumptions, n: int, k: int, certified: Callable[..., float]) -> float:
     """Return what searches in a row certify, each about its winner, whose count is sealed."""
     error = max(given.guess_error(n), _LEAST_COUNT / n)
     plan = PlannedCells(k, given.ln_beta, given.surprise_rate)
-    return certified(plan, lambda ln_delta, cells: given.half_width(n, ln_delta, cells * error))
+
+    def half_width(ln_delta: float, cells: float) -> float:
+        exact = given.tilted_half_width if cells == 0.0 else given.half_width
+        return exact(n, ln_delta, cells * error)
+
+    return certified(plan, half_width)
 
 
 @_method(

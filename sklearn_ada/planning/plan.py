@@ -133,7 +133,7 @@ def plan_holdout(
     --------
     >>> plan = plan_holdout(n=10_000, n_questions=1_000)
     >>> round(plan["coded checks"].width, 3), round(plan["certify after checks"].width, 4)
-    (0.038, 0.0081)
+    (0.038, 0.0072)
     >>> plan_holdout(n=10_000, width=0.1)["sample splitting"].n_questions
     66
     >>> plan_holdout(n_questions=1_000, width=0.05).best.method

@@ -23,7 +23,7 @@ from sklearn_ada._validation import bad_parameter, check_real, plain
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein, wilson_deviation
-from sklearn_ada.guarantees.tilted import Tilt
+from sklearn_ada.guarantees.tilted import LN_LEAST_SIDES, Tilt
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
 from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric
@@ -199,9 +199,11 @@ class CodedQuestion(Question):
     def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range.
 
-        That of a ratio is taken at the denominator that the guess suggests.
+        That of a ratio is taken at the denominator that the guess suggests; that of a count at a guess which
+        is so wrong that it leaves the least there is to both sides.
         """
         ln_delta = allowance.ln_delta + (0.0 if self.variance is None else _LN_FALLBACK)
+        ln_delta += 0.0 if self.tilt is None else LN_LEAST_SIDES
         size = self._size_of(0) if self.measure.size_is_released else self.size
         return self.measure.half_width_bound(self.cells.half_cell, size, ln_delta), self.metric.width
 
