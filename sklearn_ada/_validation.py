@@ -74,6 +74,13 @@ def check_option(value: object, name: str, owner: str, options: Collection[str])
     raise bad_parameter(name, owner, "one of " + ", ".join(repr(o) for o in sorted(options)), value)
 
 
+def check_flag(value: object, name: str, owner: str) -> bool:
+    """Return ``value`` if it is True or False, or raise ValueError."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise bad_parameter(name, owner, "True or False", value)
+
+
 Check = Callable[[Any, str, str], Any]
 """Takes a value, its parameter's name and whose it is; returns what is used for it, or raises ValueError."""
 

@@ -5,11 +5,12 @@ import importlib.util
 import os
 import secrets
 import sys
+from collections import OrderedDict
 
 import pytest
 
 from sklearn_ada import _notices
-from sklearn_ada.ledger import memory
+from sklearn_ada.ledger import elsewhere, memory
 from tests.support.ledger.pooler import NoPoolerError, Pooler
 from tests.support.ledger.postgresql_server import NoServerError, Server
 from tests.support.ledgers import (
@@ -63,6 +64,7 @@ def _own_session(monkeypatch, tmp_path_factory):
     monkeypatch.setattr(_notices, "_folder", folder)
     monkeypatch.setenv(_notices.VARIABLE, folder)
     monkeypatch.setattr(memory, "_noted", set())
+    monkeypatch.setattr(elsewhere, "_entries", OrderedDict())
     before = names_of_ledgers_in_memory()
     yield
     forget_ledgers_in_memory(names_of_ledgers_in_memory() - before)

@@ -23,7 +23,7 @@ from sklearn_ada.cli.columns import as_labels, check_first_line, read_columns
 from sklearn_ada.cli.tools import count, head, print_json, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.holdout.certificate import verify_certificate
-from sklearn_ada.holdout.holdout import Holdout
+from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.publishing import close
 from sklearn_ada.holdout.records import Entry, entry_of, read_record
 from sklearn_ada.holdout.report import HoldoutReport, Targets, askers_of, summary_of
@@ -49,6 +49,7 @@ def add_ask_command(commands: Any) -> None:
     ask.add_argument("--predictions", required=True, metavar="FILE", help="the labels that were predicted")
     ask.add_argument("--data", required=True, metavar="FILE", help="the true labels of the same rows")
     ask.add_argument("--ledger", required=True, help="path or URL of the ledger; a new one is begun")
+    ask.add_argument("--no-create", action="store_true", help="where there is none, begin none")
     ask.add_argument("--guess", type=float, help="the score as estimated without the holdout, for a check")
     ask.add_argument("--scoring", default="accuracy", help="a mean of 0/1 losses; accuracy unless given")
     ask.add_argument("--id-column", metavar="NAME", help="column of ids in both files")
@@ -104,8 +105,10 @@ def _asked(arguments: argparse.Namespace) -> tuple[Holdout, Answer]:
         np.empty((len(labels), 0)), labels, ids=ids, class_mix="priced", ledger=arguments.ledger,
         confidence_level=arguments.confidence_level, tolerance=arguments.tolerance,
         expected_questions=arguments.expected_questions, answers=arguments.answers,
-        who=arguments.who, label=arguments.label,
+        who=arguments.who, label=arguments.label, create=not arguments.no_create,
     )  # fmt: skip
+    if session_of(holdout).notice:
+        print(session_of(holdout).notice, file=sys.stderr)
     how: dict[str, Any] = {"scoring": arguments.scoring, "guess": arguments.guess}
     ask = holdout.publish if arguments.publish else holdout.certify if arguments.certify else holdout.check
     return holdout, ask(predictions, **how)

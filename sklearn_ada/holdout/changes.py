@@ -73,7 +73,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada._notices import is_called_by_function, warn_user
+from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.data.labels import stack_rows
@@ -94,6 +94,7 @@ from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import FOLD_OF_ITS_OWN, Ledger, Record
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Policy
+from sklearn_ada.terms.recognised_rows import within_cross_validation
 from sklearn_ada.terms.row_tables import CHANGES, Changes, Table, fingerprint_of
 
 SECOND_BUDGET = (
@@ -472,23 +473,3 @@ def release_mean_weight(session: Session) -> None:
         session.charge(Key.MEAN_WEIGHT, lambda state: MeanWeightRecord.priced(state, event, **stamp))
 
     with_bare_errors(look_and_charge)
-
-
-_FITS_A_FOLD = {
-    "sklearn.model_selection": frozenset(
-        ("_fit_and_score", "_fit_and_predict", "_permutation_test_score", "_fit_and_score_over_thresholds")
-    ),
-    "sklearn.calibration": frozenset(("_fit_classifier_calibrator_pair",)),
-    "sklearn.feature_selection": frozenset(("_rfe_single_fit",)),
-}
-"""Functions that fit one fold: of ``cross_validate``, searches and learning curves, ``cross_val_predict``,
-permutation tests, `TunedThresholdClassifierCV`, `CalibratedClassifierCV` and `RFECV`."""
-
-
-def within_cross_validation() -> bool:
-    """Return whether a fold of scikit-learn's cross-validation is fitted among the callers.
-
-    Not the refit of an outer search, nor a wrapper that lies in ``sklearn.model_selection`` as well: their
-    rows are all rows.
-    """
-    return any(is_called_by_function(package, names) for package, names in _FITS_A_FOLD.items())

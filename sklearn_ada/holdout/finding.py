@@ -32,7 +32,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import labels_digest
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError, LedgerUnavailableError
-from sklearn_ada.holdout.changes import editions_of, within_cross_validation
+from sklearn_ada.holdout.changes import editions_of
 from sklearn_ada.holdout.records import CloseRecord, Key, LabelsRecord
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
@@ -49,6 +49,7 @@ from sklearn_ada.ledger.opening import (
 )
 from sklearn_ada.ledger.transactions import BACKENDS, Address
 from sklearn_ada.terms.policy import Asker
+from sklearn_ada.terms.recognised_rows import within_cross_validation
 from sklearn_ada.terms.row_tables import Changes, Table, key_of_rows, keyed_ids, keyed_table
 
 Ids = NDArray[np.bytes_]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._validation import check_option
+from sklearn_ada._validation import check_flag, check_option
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import id_hashes
@@ -32,7 +32,7 @@ from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
 from sklearn_ada.holdout.publishing import close, publish
 from sklearn_ada.holdout.report import HoldoutReport, page_of_summary, report_of, summary_of
 from sklearn_ada.holdout.rounds import check_together, declare_models, remaining_questions
-from sklearn_ada.holdout.session import Session
+from sklearn_ada.holdout.session import Session, note_whereabouts
 from sklearn_ada.holdout.state import State
 from sklearn_ada.holdout.unsealing import unseal
 from sklearn_ada.ledger.hash_chain import Ledger
@@ -172,6 +172,8 @@ class Holdout(Uncopied):
         intervals with random ends (of MAE, RMSE and the like, see ``drawn`` of `certify`) miss more often.
     split : dict or None, default=None
         How the rows were chosen, as JSON can write it. Kept in the ledger's first record.
+    create : bool, default=True
+        Whether to begin a ledger where there is none, which is a fresh budget. False: that is an error.
 
     Raises
     ------
@@ -180,7 +182,13 @@ class Holdout(Uncopied):
     LedgerMismatchError
         If the ledger belongs to another holdout or was opened with another policy.
     LedgerUnavailableError, LedgerDamagedError
-        If the ledger cannot be used.
+        If the ledger cannot be used, or there is none and ``create`` is False.
+
+    Warns
+    -----
+    UserWarning
+        If these rows were asked about in this process on another ledger, which says how many questions stand
+        there; or if this ledger is a copy of one that was used.
 
     Examples
     --------
@@ -217,18 +225,20 @@ class Holdout(Uncopied):
         label: str | None = None,
         random_state: int | None = None,
         split: dict[str, Any] | None = None,
+        create: bool = True,
     ) -> None:
         asker = Asker(who, label)
         key = None if seal_key is None else public_key_text(seal_key, "Holdout")
         promise = confidence_level, tolerance, expected_questions
         policy = Policy(*promise, route=route, class_mix=class_mix, answers=answers, seal_key=key)
         check_option(missing, "missing", "Holdout", MISSING)
+        check_flag(create, "create", "Holdout")
         hashed = None if ids is None else id_hashes(ids, "Holdout")
         is_priced, weights = class_mix == "priced", (sample_weight, groups, weight_bound)
         data = HoldoutData(X, y, *weights, priced_classes=is_priced, named=classes, ids=hashed)
         place = place_of_rows(ledger, hashed, data.labels if hashed is None else check_labels(y), missing)
         self._session = Session.open(
-            data, policy, asker, address=place.address, split=split, random_state=random_state
+            data, policy, asker, address=place.address, split=split, random_state=random_state, create=create
         )
         if data.ids is not None:
             self._session = record_edition(self._session, missing)
@@ -772,6 +782,7 @@ class Holdout(Uncopied):
         larger = object.__new__(type(self))
         vars(larger).update(vars(self))  # what a subclass holds
         larger._session = record_top_up(session)
+        note_whereabouts(larger._session)
         return larger
 
     @property
@@ -798,6 +809,10 @@ class Holdout(Uncopied):
     def ledger(self) -> Ledger[State]:
         """The ledger that is charged."""
         return self._session.ledger
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        note_whereabouts(self._session)
 
     def __repr__(self) -> str:
         return f"Holdout({self.n_rows} rows, fingerprint {self.fingerprint[:12]}, {self.ledger!r})"

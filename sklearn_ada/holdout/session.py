@@ -23,6 +23,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, TypeVar, overload
 
@@ -52,12 +53,14 @@ from sklearn_ada.holdout.records import (
     read_record,
 )
 from sklearn_ada.holdout.state import LedgerRecord, Listed, State
+from sklearn_ada.ledger.elsewhere import announce, remember, watched
 from sklearn_ada.ledger.hash_chain import OTHER_ORDER, WOULD_VOID, Ledger, Record
-from sklearn_ada.ledger.opening import is_temporary, open_ledger
+from sklearn_ada.ledger.opening import is_temporary, open_ledger, where
 from sklearn_ada.questions.question import Guess, LossCount
 from sklearn_ada.questions.sealed import hidden, sealed_context
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Asker, Genesis, Policy
+from sklearn_ada.terms.recognised_rows import rows_of, within_cross_validation
 from sklearn_ada.terms.row_tables import key_of_rows
 from sklearn_ada.terms.seal_key import check_library, sealed_for
 
@@ -78,6 +81,8 @@ class Session:
     asker : Asker
     fingerprint : str
         Digest of the rows, keyed with the ledger's secret: nobody else can test it for a row.
+    notice : str, default=""
+        The line that says where a ledger was begun by this very session.
     """
 
     data: HoldoutData
@@ -85,6 +90,7 @@ class Session:
     ledger: Ledger[State]
     asker: Asker
     fingerprint: str
+    notice: str = ""
 
     @classmethod
     def open(
@@ -96,6 +102,7 @@ class Session:
         address: str | os.PathLike[str],
         split: dict[str, Any] | None,
         random_state: int | None,
+        create: bool = True,
     ) -> Session:
         """Open or begin the ledger of some rows; see `Holdout` for the parameters.
 
@@ -118,23 +125,35 @@ class Session:
 
         def genesis(secret: bytes, found: dict[str, Any] | None = None) -> dict[str, Any]:
             decided = policy.of_found(found, durable=durable)
-            body = Genesis.of(data, decided, split or {}, secret, seed, found).body
-            if found is None:
-                drafts.append(body)
-            return body
+            return Genesis.of(data, decided, split or {}, secret, seed, found).body
 
-        opened = open_ledger(address, genesis, State, secret=seed, of_found=genesis)
-        begun = Genesis(opened.genesis)  # which was compared
-        stored = begun.policy
-        if stored.class_mix == "priced" and stored.format >= 3:
-            data.paid_classes = data.classes if begun.classes is None else np.array(begun.classes)
-        if stored.seal_key is not None:
-            check_library()
-        found = ("answers", "check_share", "seal_key", "format")
-        policy = replace(policy, **{name: getattr(stored, name) for name in found})
-        session = cls(data, policy, opened, asker, begun.fingerprint)
-        if begun.compares_labels and opened.genesis not in drafts:  # somebody else began it, or did before
-            session._compare_labels()
+        def first(secret: bytes) -> dict[str, Any]:
+            if not create:
+                raise LedgerUnavailableError(
+                    f"There is no ledger at {where(address)}, and none may be begun here (create=False). "
+                    "Look for the one that should be there: another one would be a fresh budget."
+                )
+            opening.begin()
+            drafts.append(genesis(secret))
+            return drafts[-1]
+
+        rows = None if within_cross_validation() else rows_of(data)  # its folds are other rows
+        with watched(rows, where(address)) as opening:
+            opened = open_ledger(address, first, State, secret=seed, of_found=genesis)
+            is_new = opened.genesis in drafts
+            begun = Genesis(opened.genesis)  # which was compared
+            stored = begun.policy
+            if stored.class_mix == "priced" and stored.format >= 3:
+                data.paid_classes = data.classes if begun.classes is None else np.array(begun.classes)
+            if stored.seal_key is not None:
+                check_library()
+            found = ("answers", "check_share", "seal_key", "format")
+            policy = replace(policy, **{name: getattr(stored, name) for name in found})
+            notice = announce(where(address), len(data)) if is_new and durable else ""
+            session = cls(data, policy, opened, asker, begun.fingerprint, notice)
+            if begun.compares_labels and not is_new:  # somebody else began it, or did before
+                session._compare_labels()
+            opening.succeed(opened, partial(_asked, opened))
         return session
 
     @property
@@ -211,7 +230,8 @@ class Session:
 
     def with_data(self, data: HoldoutData) -> Session:
         """Return the session of other rows on the same ledger."""
-        return replace(self, data=data, fingerprint=data.fingerprint(self.rows_key, self.genesis.identity))
+        fingerprint = data.fingerprint(self.rows_key, self.genesis.identity)
+        return replace(self, data=data, fingerprint=fingerprint, notice="")
 
     def _compare_labels(self) -> None:
         """Raise LedgerMismatchError, at a price, if as many labels of each kind are not those of the ledger.
@@ -231,6 +251,17 @@ class Session:
             f"The ledger {getattr(self.ledger, 'name', self.ledger)!r} belongs to another holdout. "
             f"{OTHER_ORDER} {WOULD_VOID}{price}"
         )
+
+
+def note_whereabouts(session: Session) -> None:
+    """Let this process remember on which ledger these rows are asked about."""
+    if not within_cross_validation():
+        remember(rows_of(session.data), session.ledger, partial(_asked, session.ledger))
+
+
+def _asked(ledger: Ledger[State]) -> int:
+    """Return how many questions were asked of a ledger."""
+    return ledger.read(lambda state: sum(state.asked.values()))
 
 
 def _secret_of(random_state: object) -> bytes | None:

@@ -70,6 +70,10 @@ class MemoryLedger(ChainedLedger[State]):
         return _SCHEME
 
     @classmethod
+    def _where(cls, place: str) -> str:
+        return "in the memory of this process"
+
+    @classmethod
     def _instead_of(cls, place: str) -> None:
         return None
 

@@ -66,6 +66,12 @@ def is_temporary(address: Address) -> bool:
     return _backend_of(address).is_temporary(address)
 
 
+def where(address: Address) -> str:
+    """Return an address in full, without a password."""
+    backend = _backend_of(address)
+    return backend._where(backend._place_of(address))
+
+
 def note_ids(address: Address, ledger: Address) -> None:
     """Note another ledger, in which the rows of this address have ids."""
     _backend_of(address).note(address, ledger)

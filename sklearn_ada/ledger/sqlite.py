@@ -153,6 +153,10 @@ class SQLiteLedger(ChainedLedger[State]):
         return os.path.basename(place)
 
     @classmethod
+    def _where(cls, place: str) -> str:
+        return f"{place}, a temporary file" if is_temporary(place) else place
+
+    @classmethod
     def _instead_of(cls, place: str) -> str | None:
         return None if is_temporary(place) else "another path"
 

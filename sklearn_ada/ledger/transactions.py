@@ -63,7 +63,8 @@ _MOST_IDLE = 64  # more connections are closed, so that many holdouts in one pro
 lock = threading.RLock()
 _connections: dict[tuple[str, str], Connection] = {}
 _seen: dict[tuple[str, str], tuple[int, str]] = {}  # how far each ledger was read: it must not fall behind
-opened: set[str] = set()  # ledgers this process has used: one that vanishes is not begun again
+# Ledgers this process has used, with the hash of their genesis: one that vanishes is not begun again.
+opened: dict[str, str] = {}
 _uses = itertools.count()
 _abandoned: list[object] = []  # connections of a parent process: never used, never closed
 _held: list[InterruptsHeld] = []  # of the main thread, the innermost last
@@ -177,12 +178,15 @@ class ChainedLedger(Ledger[State]):
 
         stored, kept, is_untouched = cls._guarded(place, lambda: cls._begun(place, first, new_secret))
         check_format(stored, cls._shown(place))
+        cls._check_met_before(place, stored_genesis(stored).hash)
         kept = Secret(kept)
         expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         compare_genesis(stored, expected, cls._shown(place), cls._instead_of(place), is_untouched)
         ledger = cls(place, expected, start)
         ledger.read(lambda state: None)  # replay now: damage should not wait for the first question
-        opened.add(cls._identity_of(place))
+        with lock:
+            cls._check_met_before(place, ledger.digest)
+            opened[cls._identity_of(place)] = ledger.digest
         return ledger
 
     @classmethod
@@ -247,6 +251,20 @@ class ChainedLedger(Ledger[State]):
         """Return an address as messages show it."""
 
     @classmethod
+    def _where(cls, place: str) -> str:
+        """Return an address in full, without a password."""
+        return cls._shown(place)
+
+    @classmethod
+    def _check_met_before(cls, place: str, digest: str) -> None:
+        """Raise LedgerMismatchError if this process has used another ledger at this place."""
+        if opened.get(cls._identity_of(place), digest) != digest:
+            raise LedgerMismatchError(
+                f"The ledger {cls._shown(place)!r} is not the one that this process has used there: it was "
+                "replaced, or begun again, which would be a fresh budget. Put back the one that was there."
+            )
+
+    @classmethod
     @abstractmethod
     def _instead_of(cls, place: str) -> str | None:
         """Return where another holdout could have a ledger, or None if nobody named this one."""
@@ -273,6 +291,21 @@ class ChainedLedger(Ledger[State]):
     def name(self) -> str:
         """The address as messages show it."""
         return self._shown(self._address)
+
+    @property
+    def where(self) -> str:
+        """The address in full, for whoever has to find it; without a password."""
+        return self._where(self._address)
+
+    @property
+    def identity(self) -> str:
+        """What all addresses of this very place share."""
+        return self._identity_of(self._address)
+
+    @property
+    def digest(self) -> str:
+        """The hash of its genesis, which no other ledger has; copies of this one do."""
+        return self._genesis_hash
 
     def charge(self, key: str | None, decide: Callable[[State], dict[str, Any]]) -> Record:
         """Record ``decide(state)`` under ``key``, or return what is recorded there."""
@@ -390,6 +423,18 @@ class ChainedLedger(Ledger[State]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, genesis {self._genesis_hash[:8]})"
+
+
+def records_read(digest: str, ledger: ChainedLedger[Any] | None = None) -> int:
+    """Return how many records this process has read of a ledger; at any place, or at one."""
+    return max(
+        (
+            seq + 1
+            for (address, own), (seq, _) in _seen.items()
+            if own == digest and (ledger is None or address == ledger._address)
+        ),
+        default=0,
+    )
 
 
 def _close_idle() -> None:

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada._validation import Check, as_check, bad_parameter, integer, option, or_none
+from sklearn_ada._validation import Check, as_check, bad_parameter, check_flag, integer, option, or_none
 from sklearn_ada.holdout.advice import median_notice, too_few_rows, warn_of_design
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
@@ -43,13 +43,15 @@ _OF_HOLDOUT = {
 _CHECKS: dict[str, Check | str] = {
     "random_state": or_none(integer(-(2**63))), "validation": "(0, 1)", **PROMISE,
     "missing": option(MISSING), "answers": check_answers, "who": check_name,
-    "reveal": option(("all", "winner")),
+    "reveal": option(("all", "winner")), "create": check_flag,
 }  # fmt: skip
 """What a parameter must be, whatever the others are."""
 
 
 class Parameters(SimpleNamespace):
     """The parameters of a `ReusableHoldoutCV`, which documents them, as its users set them."""
+
+    create = True  # of one that was pickled before there was this parameter
 
     @classmethod
     def of(cls, wrapper: Any) -> Parameters:

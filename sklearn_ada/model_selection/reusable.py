@@ -209,6 +209,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         Where questions are recorded: a file, ``"postgresql://..."`` or ``":memory:"``; see `Holdout`. None: a
         temporary ledger for these rows in this session, which a second search on them continues. An outer
         fold is a data set of its own: its ledger is certified for that fold alone.
+    create : bool, default=True
+        Whether to begin a ledger where there is none; see `Holdout`.
     scoring : str, callable, Metric or None, default=None
         The metric that is certified. None: the search's own scoring (if it has several, the one that its
         ``refit`` names), else accuracy or R^2. If given, a winner is refitted and certified by it even with
@@ -368,6 +370,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     search: Any
     _: KW_ONLY
     ledger: str | os.PathLike[str] | None = None
+    create: bool = True
     scoring: Scoring | None = None
     holdout: float | ArrayLike | BaseCrossValidator | Holdout = 0.25
     ids: str | None = None
@@ -426,6 +429,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         self._takes_pairs_with = (n_rows(X), train) if given.of_pairs else None
         X_train, y_train = searches.take_for(X, train, train, given.of_pairs), take_rows(y, train)
         params = passed.take(train)
+        if given.given_holdout is None and session_of(self.holdout_).notice:
+            tell(session_of(self.holdout_).notice, self.verbose)
         tell(f"{self.holdout_.n_rows:,} rows are held out, {len(train):,} are for the search", self.verbose)
 
         check_parameters(params, given, X, y, self.train_indices_, self.holdout_)
@@ -679,7 +684,9 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         X, ids, _ = ids_of_rows(self.ids, X, ids)
         X, y = indexable(X, y)
         y, cv = np.ravel(np.asarray(y)), searches.own_folds(self.search)
-        holdout, _, _ = set_aside(Parameters.of(self), X, y, groups, cv, ids)
+        given = Parameters.of(self)
+        given.create = False  # it was there
+        holdout, _, _ = set_aside(given, X, y, groups, cv, ids)
         if holdout.fingerprint != self.holdout_.fingerprint:
             raise LedgerMismatchError(
                 "These rows, or their ledger, are not those that the search was fitted with: pass the same "

@@ -102,7 +102,7 @@ def set_aside(
             of_share=is_share(holdout), is_path=not goes_with_data(given.ledger),
         )  # fmt: skip
     rows = take_for(X, test, train, given.of_pairs)
-    made = Holdout(rows, labels, ledger=place.address, split=split, **policy)
+    made = Holdout(rows, labels, ledger=place.address, create=given.create, split=split, **policy)
     leave_other(place)
     if hashed is not None and not is_share(holdout):  # another mask may have begun it meanwhile
         check_sides(session_of(made), hashed[train])

@@ -5,7 +5,7 @@ import json
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from sklearn_ada.ledger import memory, transactions
+from sklearn_ada.ledger import elsewhere, memory, transactions
 from sklearn_ada.terms.policy import Policy
 from tests.support.ledger.damages import chained, forget, rows_of, with_rows
 
@@ -25,6 +25,7 @@ def forget_ledgers_in_memory(names: Collection[str] | None = None) -> None:
     names = names_of_ledgers_in_memory() if names is None else names
     for name in names:
         del memory._books[name]
+        elsewhere._entries.pop(transactions.opened.pop(name, ""), None)
     for slot in [slot for slot in transactions._connections if slot[0] in names]:
         transactions._connections[slot].forget()
     for slot in [slot for slot in transactions._seen if slot[0] in names]:

@@ -10,7 +10,14 @@ import tempfile
 from hypothesis import strategies as st
 
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.ledger import SQLiteLedger, canonical_json, chain_hash, secret_digest, transactions
+from sklearn_ada.ledger import (
+    SQLiteLedger,
+    canonical_json,
+    chain_hash,
+    elsewhere,
+    secret_digest,
+    transactions,
+)
 from tests.support.ledger.ledger_backends import Tally, fill
 
 SIZE = 12
@@ -43,7 +50,7 @@ def content(size=SIZE, start=genesis):
 
 def forget():
     """Go on as a process would that has never used any ledger."""
-    for kept in (transactions._connections, transactions._seen, transactions.opened):
+    for kept in (transactions._connections, transactions._seen, transactions.opened, elsewhere._entries):
         kept.clear()
 
 

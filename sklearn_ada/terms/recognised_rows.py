@@ -1,0 +1,61 @@
+"""What rows of a holdout are recognised by, in this process, and whether they are those of a fold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_ada._notices import is_called_by_function
+from sklearn_ada.data.columns import Column
+from sklearn_ada.digest.rows import row_hashes
+from sklearn_ada.ledger.elsewhere import Rows
+from sklearn_ada.terms.holdout_data import HoldoutData
+
+_CELLS = 2**24  # of a table that is read to recognise its rows
+_WINDOW = 6
+_MIXED = np.array([1, 3, 5, 7], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def rows_of(data: HoldoutData) -> Rows:
+    """Return what rows are recognised by; what lies outside of memory is not read for it."""
+    if isinstance(data.labels, Column):
+        return Rows.of(data.digest)
+    hashes, labels = [], row_hashes(data.y) * _MIXED[1]
+    shape = np.shape(data.X) if isinstance(data.X, list | tuple) else getattr(data.X, "shape", None)
+    if shape is not None and math.prod(shape) <= _CELLS:
+        hashes.append(data.feature_hashes ^ labels)
+    if data.ids is not None:
+        parts = data.ids.view(np.uint64).reshape(len(data), 4)
+        hashes.append((parts * _MIXED).sum(axis=1) ^ labels)
+    return Rows.of(data.digest if _is_order_of_its_own(labels) else None, *hashes)
+
+
+def _is_order_of_its_own(labels: NDArray[np.uint64]) -> bool:
+    """Return whether labels change without a rule; in order or by turns other rows have them, too."""
+    changes = np.count_nonzero(labels[1:] != labels[:-1])
+    if len(labels) < 2 * _WINDOW or 20 * changes < len(labels):
+        return False
+    windows = np.lib.stride_tricks.sliding_window_view(labels, _WINDOW)
+    return len(np.unique(windows, axis=0)) >= 16
+
+
+_FITS_A_FOLD = {
+    "sklearn.model_selection": frozenset(
+        ("_fit_and_score", "_fit_and_predict", "_permutation_test_score", "_fit_and_score_over_thresholds")
+    ),
+    "sklearn.calibration": frozenset(("_fit_classifier_calibrator_pair",)),
+    "sklearn.feature_selection": frozenset(("_rfe_single_fit",)),
+}
+"""Functions that fit one fold: of ``cross_validate``, searches and learning curves, ``cross_val_predict``,
+permutation tests, `TunedThresholdClassifierCV`, `CalibratedClassifierCV` and `RFECV`."""
+
+
+def within_cross_validation() -> bool:
+    """Return whether a fold of scikit-learn's cross-validation is fitted among the callers.
+
+    Not the refit of an outer search, nor a wrapper that lies in ``sklearn.model_selection`` as well: their
+    rows are all rows.
+    """
+    return any(is_called_by_function(package, names) for package, names in _FITS_A_FOLD.items())
