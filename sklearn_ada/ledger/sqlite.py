@@ -71,7 +71,9 @@ _STATISTICS = "sqlite_stat"  # what another program's ANALYZE leaves changes no 
 _BUSY_SECONDS = 60.0
 _FIRST, _LENGTH = 18, 26  # from the version of the format to the number of the schema
 _FLAGS_OF_LEDGER = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_FLAGS_OF_LOCK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FLAGS_OF_LOCK = os.O_RDONLY | sum(
+    getattr(os, f"O_{each}", 0) for each in ("CLOEXEC", "NOFOLLOW", "NONBLOCK")
+)
 _ENDING = "-lock"
 _FIRST_PAUSE, _LONGEST_PAUSE = 2e-4, 1e-2
 _chance = random.SystemRandom()  # keeps waiters out of step, and the random numbers of users untouched
@@ -163,7 +165,7 @@ class SQLiteLedger(ChainedLedger[State]):
     @classmethod
     def _begun(cls, place: str, first: Callable[[], StoredRecord], secret: bytes) -> Beginning:
         name = os.path.basename(place)
-        _check_folder(place)
+        _check_place(place)
         check_local(place)
         if not os.path.exists(place):
             if cls._identity_of(place) in opened:
@@ -185,6 +187,7 @@ class SQLiteLedger(ChainedLedger[State]):
     @classmethod
     def _genesis_at(cls, place: str) -> dict[str, Any]:
         name = os.path.basename(place)
+        _check_place(place)
         if not os.path.exists(place):
             raise LedgerUnavailableError(f"There is no ledger file {name!r}.")
         with contextlib.closing(_open_file(place, "ro")) as db:  # which makes no lock file
@@ -202,18 +205,64 @@ class SQLiteLedger(ChainedLedger[State]):
         if is_text or (unreadable and isinstance(error, sqlite3.DatabaseError)):
             raise LedgerDamagedError(f"The file {name!r} is not a readable ledger: {error}.") from error
         if isinstance(error, (sqlite3.Error, OSError)) and not isinstance(error, LedgerError):
+            cause = getattr(error, "strerror", None) or str(error)
             raise LedgerUnavailableError(
-                f"The ledger {name!r} cannot be used: {error}. Nothing was charged or answered; check "
-                "that the folder exists and is writable, that the disk is not full and that not too many "
-                "files are open, then ask again."
+                f"The ledger {name!r} cannot be used: {cause}. Nothing was charged or answered; "
+                f"{_fix(error)}."
             ) from error
 
 
-def _check_folder(path: str) -> None:
-    """Raise unless there can be a file at a path."""
+def _fix(error: Exception) -> str:
+    """Return what to do about an error of SQLite or of the system."""
+    if isinstance(error, OSError):
+        kind = next((kind for kind, numbers in _NUMBERS.items() if error.errno in numbers), "")
+    else:
+        kind = _KINDS.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF, "")
+    return _FIXES[kind].format(seconds=_BUSY_SECONDS)
+
+
+_KINDS = {
+    sqlite3.SQLITE_BUSY: "busy",
+    sqlite3.SQLITE_LOCKED: "busy",
+    sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_IOERR: "disk",
+    sqlite3.SQLITE_READONLY: "rights",
+    sqlite3.SQLITE_PERM: "rights",
+    sqlite3.SQLITE_CANTOPEN: "closed",
+}
+_NUMBERS = {
+    "full": (errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
+    "rights": (errno.EACCES, errno.EPERM, errno.EROFS),
+    "open": (errno.EMFILE, errno.ENFILE),
+    "locks": (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS),
+    "disk": (errno.EIO,),
+}
+_FIXES = {
+    "busy": "another program, such as a browser of SQLite files or a backup, has had it open in a "
+    "transaction of its own for {seconds:g} seconds: end that, then ask again",
+    "full": "make room on the disk, then ask again",
+    "disk": "check that the disk is not full and in order, then ask again",
+    "rights": "let this user write to the file and to its folder, then ask again",
+    "closed": "check that its folder is there and may be written to, and that this process has not too many "
+    "files open, then ask again",
+    "open": "close files that this process has open, then ask again",
+    "locks": "its file system has no locks (flock): give a path on another one",
+    "": "give another path, or mend this one, then ask again",
+}
+
+
+def _check_place(path: str) -> None:
+    """Raise unless there is a file at a path, or can be."""
     folder, name = os.path.split(path)
     if os.path.isdir(path):
         raise LedgerUnavailableError(f"The ledger {name!r} is a folder. Give the path of a file in it.")
+    if os.path.lexists(path) and not os.path.isfile(path):
+        what = (
+            "no file but a pipe, a socket or a device"
+            if os.path.exists(path)
+            else "a link that leads nowhere"
+        )
+        raise LedgerUnavailableError(f"The ledger {name!r} is {what}. Give the path of a file.")
     if not os.path.isdir(folder):
         raise LedgerUnavailableError(
             f"The ledger {name!r} cannot be made: its folder {os.path.basename(folder)!r} does not exist. "
@@ -292,14 +341,16 @@ class SQLiteFile(Connection):
             )
         self._lock = LockFile(path) if mode == "rw" else NoLock()
         self._added: StoredRecord | None = None
-        try:
-            self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
-            self._db = _open_file(path, mode)
-            self._header = HeaderFile(path)
-            self._inode = _inode(path)
-            super().__init__(ledger)
-        finally:
-            self._lock.release()
+        with contextlib.ExitStack() as undo:
+            try:
+                self._lock.acquire(exclusive=False, patience=_BUSY_SECONDS)
+                self._db = undo.enter_context(contextlib.closing(_open_file(path, mode)))
+                self._header = undo.enter_context(contextlib.closing(HeaderFile(path)))
+                self._inode = _inode(path)
+                super().__init__(ledger)
+                undo.pop_all()
+            finally:
+                self._lock.release()
 
     def check_whole(self) -> None:
         """Refuse also a file whose indexes do not lead to every record: one that is missed is asked again."""
@@ -543,7 +594,7 @@ class LockFile(_OpenFile):
         """Open the file, or make it, for everybody who may use the ledger."""
         while True:
             with contextlib.suppress(FileNotFoundError):
-                return os.open(self._path, _FLAGS_OF_LOCK)
+                return self._opened()
             ledger = os.stat(self._ledger)
             mode = stat.S_IMODE(ledger.st_mode)
             try:
@@ -555,6 +606,24 @@ class LockFile(_OpenFile):
             with contextlib.suppress(PermissionError):  # of a group that this user is not in
                 os.fchown(descriptor, owner, ledger.st_gid)
             return descriptor
+
+    def _opened(self) -> int:
+        """Open the file, which must be one, and of this ledger: others may have put anything there."""
+        name = os.path.basename(self._path)
+        is_file = stat.S_ISREG(os.lstat(self._path).st_mode)
+        try:
+            if is_file:
+                return os.open(self._path, _FLAGS_OF_LOCK)
+        except PermissionError as error:
+            raise LedgerUnavailableError(
+                f"The ledger {self._name!r} cannot be used: this user may not open its lock file {name!r}. "
+                "Nothing was charged or answered; give both the same owner, group and mode, then ask again."
+            ) from error
+        raise LedgerUnavailableError(
+            f"The ledger {self._name!r} cannot be used: what is called {name!r} beside it is no lock file "
+            "but a link, a folder, a pipe or the like. Nothing was charged or answered; remove or rename it, "
+            "then ask again."
+        )
 
 
 class NoLock(LockFile):
@@ -599,17 +668,29 @@ def _roll_back_journal(path: str) -> None:
 
 
 def _open_at_once(path: str, mode: str) -> sqlite3.Connection:
-    uri = f"{Path(path).as_uri()}?mode={mode}"
-    db = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        db.close()
-        raise LedgerDamagedError(f"The file {os.path.basename(path)!r} is not a ledger of sklearn_ada.")
-    if mode == "rw" and db.execute("PRAGMA journal_mode = PERSIST").fetchone()[0] != "persist":
-        db.close()
-        raise _wal_refused(os.path.basename(path))
-    db.execute("PRAGMA synchronous = FULL")
-    db.execute("PRAGMA cache_spill = OFF")  # nothing is in the file before the commit
-    return db
+    uri, name = f"{Path(path).as_uri()}?mode={mode}", os.path.basename(path)
+    how: dict[str, Any] = {"uri": True, "isolation_level": None, "check_same_thread": False}
+    with contextlib.ExitStack() as undo:
+        db = undo.enter_context(contextlib.closing(sqlite3.connect(uri, timeout=_BUSY_SECONDS, **how)))
+        if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise LedgerDamagedError(f"The file {name!r} is not a ledger of sklearn_ada.")
+        if mode == "rw" and not _has_journal(db, path):
+            raise _wal_refused(name)
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA cache_spill = OFF")  # nothing is in the file before the commit
+        undo.pop_all()
+        return db
+
+
+def _has_journal(db: sqlite3.Connection, path: str) -> bool:
+    """Return whether a file has a rollback journal, or got it back."""
+    try:
+        return bool(db.execute("PRAGMA journal_mode = PERSIST").fetchone()[0] == "persist")
+    except sqlite3.OperationalError:
+        with contextlib.closing(HeaderFile(path)) as header:
+            if header.read().is_wal:  # others use it so
+                return False
+        raise
 
 
 @contextlib.contextmanager
