@@ -671,7 +671,8 @@ def _open_at_once(path: str, mode: str) -> sqlite3.Connection:
     uri, name = f"{Path(path).as_uri()}?mode={mode}", os.path.basename(path)
     how: dict[str, Any] = {"uri": True, "isolation_level": None, "check_same_thread": False}
     with contextlib.ExitStack() as undo:
-        db = undo.enter_context(contextlib.closing(sqlite3.connect(uri, timeout=_BUSY_SECONDS, **how)))
+        db: sqlite3.Connection = sqlite3.connect(uri, timeout=_BUSY_SECONDS, **how)
+        undo.callback(db.close)
         if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise LedgerDamagedError(f"The file {name!r} is not a ledger of sklearn_ada.")
         if mode == "rw" and not _has_journal(db, path):

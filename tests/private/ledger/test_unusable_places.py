@@ -13,7 +13,7 @@ import time
 import pytest
 
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger import open_existing_ledger, sqlite
+from sklearn_ada.ledger import open_existing_ledger, sqlite, transactions
 from tests.support.ledger.damages import FEW, content, forget_connections, opened
 from tests.support.ledger.ledger_backends import Tally, charge, fill, nothing
 
@@ -38,7 +38,8 @@ def refused(task, match):
     with pytest.raises(LedgerUnavailableError, match=match) as caught:
         task()
     assert time.monotonic() - began < SOON
-    forget_connections()  # of those that were open before
+    for connection in list(transactions._connections.values()):  # that was opened in good order
+        connection.forget()
     assert set(os.listdir("/proc/self/fd")) == before  # while the error, and so its frames, are still there
     return str(caught.value)
 
