@@ -424,6 +424,7 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
         expected = "a pair of validation rows and labels, (X, y)"
         raise bad_parameter("guess_from", owner, expected, type(rows).__name__)
     X, y = rows
+    session.data.check_paid_for(y, "guess_from", owner)
     if asked.subject.is_given:
         return guess_from_rows(metric, *predictions_as_guess(X, owner), y)
     check_not_held_out(session, X)

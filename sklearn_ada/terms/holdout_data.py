@@ -171,7 +171,7 @@ class HoldoutData:
         """Raise ValueError if class counts were paid for as if some of these classes could not occur."""
         if self.paid_classes is None:
             return
-        others = sorted(set(np.asarray(classes).tolist()) - set(self.paid_classes.tolist()), key=str)
+        others = sorted(set(np.unique(classes).tolist()) - set(self.paid_classes.tolist()), key=str)
         if others:
             shown = f"{', '.join(map(repr, others[:5]))}{', ...' if len(others) > 5 else ''}"
             fix = (

@@ -129,6 +129,14 @@ def test_a_model_that_knows_another_class_is_refused_for_nothing(kind):
     assert holdout.certify(Wise(KINDS[kind][:3]), scoring="accuracy", guess=0.9).answered
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_validation_rows_of_another_class_are_refused_for_nothing(kind):
+    holdout, others = few(kind), (np.arange(4)[:, None], np.array(KINDS[kind]))
+    with pytest.raises(ValueError, match=r"The 'guess_from' parameter of Holdout.certify must be of classes"):
+        holdout.certify(Wise(KINDS[kind][:3]), scoring="accuracy", guess_from=others)
+    assert holdout.ledger.read(lambda state: state.is_untouched)
+
+
 def test_training_rows_of_another_class_are_refused_before_the_search():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), np.arange(200) % 3
