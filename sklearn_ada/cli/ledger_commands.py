@@ -151,6 +151,8 @@ def add_ledger_commands(commands: Any) -> None:
     opened = action(unseal_ledger, "unseal", "tell sealed values, at the level of their asking")
     for writer in (end, opened):
         writer.add_argument("--who", help="a name for the records")
+        writer.add_argument("--head", type=head, help="what 'ledger head' prints: there is no way back")
+        writer.add_argument("--yes", action="store_true", help="on a terminal: show the head, and go on")
     opened.add_argument("--key", metavar="KEYFILE", help="the private key, in PEM, where it has a seal_key")
     opened.add_argument("numbers", nargs="*", type=count, help="of records; none: all, once it is closed")
 
@@ -228,20 +230,46 @@ def report_ledger(arguments: argparse.Namespace) -> None:
 
 def close_ledger(arguments: argparse.Namespace) -> None:
     """Close the holdout of the ledger."""
-    close(open_ledger_to_write(arguments.file, State), Asker(arguments.who))
+    close(_meant(arguments), Asker(arguments.who))
     print("closed: nothing new is answered from now on")
 
 
 def unseal_ledger(arguments: argparse.Namespace) -> None:
     """Tell sealed values and print them, one a line."""
     try:
-        ledger, asker = open_ledger_to_write(arguments.file, State), Asker(arguments.who)
+        ledger, asker = _meant(arguments), Asker(arguments.who)
         answers = unseal(ledger, asker, arguments.numbers or None, arguments.key)
     except (ImportError, ValueError) as error:
         raise LedgerError(str(error)) from error
     for answer in answers:
         print(f"{answer.index}: {answer}")
     print(f"{counted(len(answers), 'value')} unsealed")
+
+
+def _meant(arguments: argparse.Namespace) -> Ledger[State]:
+    """Return the ledger to write to, once its head is named: a copy would do the same in secret."""
+    ledger = open_ledger_to_write(arguments.file, State)
+    now = ledger.head()
+    if arguments.head is None:
+        if not (arguments.yes and sys.stderr.isatty()):
+            raise LedgerError(
+                f"What {arguments.action!r} does cannot be undone, and a copy of a ledger would do it as well. "
+                "Name the ledger that is in use by --head with the line that 'ledger head' prints. On a "
+                "terminal --yes shows that line and goes on."
+            )
+        print(f"head: {now}", file=sys.stderr)
+    elif arguments.head != now:
+        ledger.check_head(arguments.head)
+        raise LedgerError(
+            "The ledger has gone on since it had the head that was given. Look at what was asked since "
+            "('ledger show'), and give the line that 'ledger head' prints now."
+        )
+    for copy in ledger.copies():
+        print(
+            f"note: {copy!r} is a copy; whoever has one can unseal what it seals, and nothing here shows it",
+            file=sys.stderr,
+        )
+    return ledger
 
 
 def _open(address: str, replay: bool = True) -> Ledger[State]:

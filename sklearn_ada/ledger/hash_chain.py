@@ -146,6 +146,10 @@ class Ledger(ABC, Generic[State]):
             If this is an older copy, or if the two parted.
         """
 
+    def copies(self) -> list[str]:
+        """Return the names of what lies beside the ledger and began as it did, as far as can be seen."""
+        return []
+
     @abstractmethod
     def secret(self) -> bytes:
         """Return the ledger's secret, from which noise and partitions are derived."""

@@ -99,6 +99,10 @@ class SQLLedger(ChainedLedger[State]):
     def _genesis_at(cls, place: str) -> dict[str, Any]:
         return _place_at(place).read_book()[0]
 
+    def copies(self) -> list[str]:
+        """Return the names of books in the same tables that begin with the same record."""
+        return self._guarded(self._address, lambda: _place_at(self._address).copies(self._genesis_hash))
+
     def _connect(self) -> Connection:
         from sklearn_ada.ledger.sql_connection import SQLConnection
 

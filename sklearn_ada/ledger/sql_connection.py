@@ -64,6 +64,12 @@ class DatabasePlace:
             raise self.gone()
         return parse_json(found[0]), bytes(found[1])
 
+    def copies(self, digest: str) -> list[str]:
+        """Return the other books whose first record has this hash."""
+        same = (records.c.seq == 0) & (records.c.hash == digest) & (records.c.book != self.book)
+        with contextlib.closing(self.connect()) as session:
+            return [book for (book,) in session.run(sa.select(records.c.book).where(same).order_by("book"))]
+
     def create_book(self, first: Callable[[], StoredRecord], secret: bytes) -> None:
         """Begin the book unless it is there; of several who try at once, one does.
 

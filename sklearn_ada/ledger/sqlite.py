@@ -193,6 +193,17 @@ class SQLiteLedger(ChainedLedger[State]):
         with contextlib.closing(_open_file(place, "ro")) as db:  # which makes no lock file
             return _genesis_in(db, name)
 
+    def copies(self) -> list[str]:
+        """Return the names of files in the same folder that begin with the same record."""
+        found = []
+        with os.scandir(os.path.dirname(self._address)) as entries:
+            files = [entry.path for entry in entries if entry.is_file()]
+        for path in sorted(files):
+            with contextlib.suppress(LedgerError, sqlite3.Error, OSError):
+                if not os.path.samefile(path, self._address) and self._genesis_at(path) == self.genesis:
+                    found.append(os.path.basename(path))
+        return found
+
     def _connect(self) -> SQLiteFile:
         return SQLiteFile(self, "ro" if self._mode else "rw")
 

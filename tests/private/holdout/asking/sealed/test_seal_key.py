@@ -131,18 +131,18 @@ def test_the_command_line_takes_the_key_as_a_file(holdout, files, tmp_path, caps
     ask(holdout, 425, 0.8512)
     path = str(holdout.ledger.path)
     (tmp_path / "wrong.pem").write_text(pair()[0])
-    assert main(["ledger", "close", path]) == 0
-    count = holdout.ledger.verify()
+    assert main(["ledger", "close", path, "--head", holdout.ledger.head()]) == 0
+    count, head = holdout.ledger.verify(), ["--head", holdout.ledger.head()]
     for flags, message in (
         ([], "must be the private key"),
         (["--key", str(tmp_path / "wrong.pem")], "Got 'the key of another' instead"),
         (["--key", str(files[1])], "Got 'a public key' instead"),
         (["--key", str(tmp_path / "none.pem")], "a path that cannot be read"),
     ):
-        assert main(["ledger", "unseal", path, *flags]) == 1
+        assert main(["ledger", "unseal", path, *head, *flags]) == 1
         assert message in capsys.readouterr().err
     assert holdout.ledger.verify() == count
-    assert main(["ledger", "unseal", path, "--key", str(files[0])]) == 0
+    assert main(["ledger", "unseal", path, *head, "--key", str(files[0])]) == 0
     printed = capsys.readouterr().out
     assert "0.85 in [" in printed
     assert "1 value unsealed" in printed
@@ -228,7 +228,8 @@ def test_without_the_library_the_extra_is_named_and_the_ledger_is_read(
     ):
         with pytest.raises(ImportError, match=r"sklearn-ada\[seal\]"):
             act()
-    assert main(["ledger", "unseal", str(holdout.ledger.path), "1", "--key", str(files[0])]) == 1
+    flags = ["--key", str(files[0]), "--head", holdout.ledger.head()]
+    assert main(["ledger", "unseal", str(holdout.ledger.path), "1", *flags]) == 1
     assert "sklearn-ada[seal]" in capsys.readouterr().err
     assert not (tmp_path / "other.db").exists()
     assert holdout.ledger.verify()
