@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_ada._validation import bad_parameter, or_none, real
+from sklearn_ada._validation import bad_parameter, counted, or_none, real
 from sklearn_ada.guarantees.intervals import bounded_weight_size, kish_size
 
 Array = NDArray[Any]
@@ -34,6 +34,7 @@ PIECE = 2**16
 LEAST_ROWS = 2**16
 """Arrays and files of fewer rows are read at once."""
 
+_LEAVE_OUT = "Leave these rows out, or find out what is missing."
 _GROWTH = 1.05  # mean weights are distinguished to five percent
 
 
@@ -61,12 +62,11 @@ def check_labels(y: Any, owner: str = "Holdout") -> Array:
     if kind == "S":
         raise refused("of numbers only, or of text only", "bytes", "Decode it, as in y.astype(str).")
     if kind == "O":
-        numbers = [value for value in labels if isinstance(value, Real)]
-        finite = all(math.isfinite(value) for value in numbers) and not any(map(is_missing, labels))
+        missing = sum(is_missing(v) or (isinstance(v, Real) and not math.isfinite(v)) for v in labels)
     else:
-        finite = all_finite(labels)
-    if not finite:
-        raise refused("finite", "missing, NaN or infinite values")
+        missing = 0 if all_finite(labels) else int(np.sum(~np.isfinite(labels)))
+    if missing:
+        raise refused("finite", f"missing, NaN or infinite values in {counted(missing, 'row')}", _LEAVE_OUT)
     return of_one_type(labels, "y", owner)
 
 
@@ -241,7 +241,7 @@ class Units:
     def __init__(self, n: int, sample_weight: Any, groups: Any, weight_bound: float | None = None) -> None:
         self.has_weight, self.has_groups = sample_weight is not None, groups is not None
         self.weight = np.ones(n) if sample_weight is None else _check_weight(sample_weight, n)
-        self.unit: NDArray[np.int64] = np.arange(n) if groups is None else _check_groups(groups, n)
+        self.unit: NDArray[np.int64] = np.arange(n) if groups is None else _codes_of_groups(groups, n)
         self.n_units = int(self.unit.max()) + 1
         self.bound = or_none(real(0.0))(weight_bound, "weight_bound", "Holdout")
         if self.bound is not None and self.totals(self.weight).max() > self.bound:
@@ -294,12 +294,20 @@ def _check_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
     return weight
 
 
-def _check_groups(groups: Any, n: int) -> NDArray[np.int64]:
-    labels, refused = np.asarray(groups), partial(bad_parameter, "groups", "Holdout")
+def check_groups(groups: Any, n: int, owner: str = "Holdout") -> Array:
+    """Return groups as an array of one known label for each row, or raise ValueError."""
+    labels, refused = np.asarray(groups), partial(bad_parameter, "groups", owner)
     if labels.shape != (n,):
         raise refused(f"{n} labels, one for each row", f"an array of shape {labels.shape}")
-    if any(map(is_missing, labels.tolist())):
-        raise refused("given for every row", "missing values")
+    missing = sum(map(is_missing, labels.tolist()))
+    if missing:
+        fix = f"{_LEAVE_OUT} A row that belongs to no other can be a group of its own."
+        raise refused("given for every row", f"missing values in {counted(missing, 'row')}", fix)
+    return labels
+
+
+def _codes_of_groups(groups: Any, n: int) -> NDArray[np.int64]:
+    labels, refused = check_groups(groups, n), partial(bad_parameter, "groups", "Holdout")
     if labels.dtype.kind == "O":  # labels of several types have no order
         labels = np.array([f"{type(label).__name__} {label}" for label in labels.tolist()])
     codes = np.unique(labels, return_inverse=True)[1].reshape(-1)

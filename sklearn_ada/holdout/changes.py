@@ -32,7 +32,8 @@ that it is given in the end. Records are still independent draws.
   part of the record from the start; when it is corrected must not depend on the records, or each opening
   before would tell that it was not yet. A question before is a function of the old labels, one after of the
   new. That labels differ reveals something about the records, and is paid for: ``-ln d`` nats each time (d =
-  .01). That they do not is revealed as often as somebody tries, so ``-ln(1 - d)`` is paid in advance, with
+  .01); that so many do that ids must be those of other rows has a tenth of it, that they are fewer the rest.
+  That they do not is revealed as often as somebody tries, so ``-ln(1 - d)`` is paid in advance, with
   the record of each set of rows: whoever tries labels of these until they are the right ones ends after some
   j of them, and ``(1 - d) sum_j d^(j-1) = 1``. Where M labellings of the same ids are recorded, any of them
   may be the right one, so the M-th pays ``ln M`` more: with S_M the sum over all ends of trying until M are
@@ -95,7 +96,14 @@ from sklearn_ada.ledger.hash_chain import FOLD_OF_ITS_OWN, Ledger, Record
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.recognised_rows import within_cross_validation
-from sklearn_ada.terms.row_tables import CHANGES, Changes, Table, fingerprint_of
+from sklearn_ada.terms.row_tables import (
+    ANOTHER_JOIN,
+    CHANGES,
+    Changes,
+    Table,
+    are_joined_otherwise,
+    fingerprint_of,
+)
 
 SECOND_BUDGET = (
     "a second ledger of these rows would be a second budget for one holdout, and no interval of either would "
@@ -188,11 +196,14 @@ def _record_changes(session: Session, table: Table, editions: list[Table], missi
     if any(np.array_equal(rows, table) for rows in editions):
         steps = [(CHANGES["back"], table, table)]
     else:
+        _check_join(session, changes, fingerprint_of(table, secret))
         steps = changes.steps(editions[-1], missing)
     for number, (change, rows, whole) in enumerate(steps, start=len(editions)):
         fingerprint = fingerprint_of(whole, secret)
         others = change.name == "added" and _are_others(rows, editions)
-        event = change.event(are_others=others, labellings=1 + _labellings_of(whole, editions))
+        compared = len(whole) if session.policy.format >= 3 else 0
+        labellings = 1 + _labellings_of(whole, editions)
+        event = change.event(are_others=others, labellings=labellings, rows=compared)
         table_of_it = whole if change.labels_differ else rows
         about = {"change": change, "rows": len(whole), "fingerprint": fingerprint, **stamp}
         made = functools.partial(RowsRecord.of, event=event, table=table_of_it, **about)
@@ -216,9 +227,11 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
     were.
     """
     name, lost, new = _ledger_name(session), len(changes.missing), len(changes.added)
+    by_ids = changes.in_words(before)
     if (lost or new) and not was_there and within_cross_validation():
-        what = f"{lost} of the {before} rows are missing, and {new} are new"
-        raise LedgerMismatchError(f"Of the holdout of the ledger {name!r} {what}. {FOLD_OF_ITS_OWN}")
+        raise LedgerMismatchError(
+            f"Of the holdout of the ledger {name!r} {', '.join(by_ids)}. {FOLD_OF_ITS_OWN}"
+        )
     if lost == before and not was_there:
         raise LedgerMismatchError(
             f"None of the {before} rows of the holdout of the ledger {name!r} is among these. An id that is "
@@ -227,17 +240,16 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
         )
     if lost and missing == "raise":
         raise LedgerMismatchError(
-            f"{lost} of the {before} rows of the holdout of the ledger {name!r} are missing. Bring "
-            "them back; or, if they were left out by a rule that did not look at their labels or at "
-            "predictions, go on without them: missing='ignore', which is recorded and named by every later "
-            f"certificate. Otherwise {SECOND_BUDGET}."
+            f"Of the holdout of the ledger {name!r} {by_ids[0]}. Bring them back; or, if they were left out "
+            "by a rule that did not look at their labels or at predictions, go on without them: "
+            "missing='ignore', which is recorded and named by every later certificate. Otherwise "
+            f"{SECOND_BUDGET}."
         )
     reason = _why_rows_are_fixed(session, changes)
     if reason is None:
         return
     # Ids are public. Of labels a refusal tells only that not all are the same, and not even that if other
     # rows are a reason already: whoever passes predictions as labels would learn something for nothing.
-    by_ids = [f"{count} rows are {word}" for count, word in ((lost, "missing"), (new, "new")) if count]
     what = " and ".join(by_ids) or "Labels differ"
     if not by_ids and session.policy.route == "description_length":  # that labels differ is all it reveals
         _charge_labels(session)
@@ -246,6 +258,22 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
         f"The rows of the holdout of the ledger {name!r} may not change, for it has {reason}. {what}; no "
         "change was recorded. Open it with the rows as they were, and make a holdout of new rows alone, "
         f"with a ledger of its own; {SECOND_BUDGET}."
+    )
+
+
+def _check_join(session: Session, changes: Changes, fingerprint: str) -> None:
+    """Raise LedgerMismatchError, at a price, if so many labels differ that ids seem to be of other rows."""
+    y, stayed = session.data.y, len(session.data) - len(changes.added)
+    if session.policy.format < 3 or not are_joined_otherwise(len(changes.relabelled), stayed, y):
+        return
+    stamp = session.asker.stamp()
+    session.charge(Key.labels(fingerprint), lambda state: LabelsRecord.priced(state, ANOTHER_JOIN, **stamp))
+    raise LedgerMismatchError(
+        f"More labels of the holdout of the ledger {_ledger_name(session)!r} are others than corrections "
+        "would change: ids seem to be joined to other rows (moved by one, reversed, sorted by themselves), "
+        "or the labels are another target, or numbers turned into text. To tell that cost 6.9 nats; no "
+        "change was recorded. Give each row its own id, and its label as it was; another target needs a "
+        f"ledger of its own. For these rows and labels {SECOND_BUDGET}."
     )
 
 

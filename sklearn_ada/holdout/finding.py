@@ -313,11 +313,7 @@ def check_unchanged(
     ledger, editions = found
     secret = key_of_rows(ledger.secret(), ledger.genesis)
     changes = Changes.between(editions[-1], keyed_table(ids, check_labels(y), secret))
-    reasons = []
-    if len(changes.missing):
-        reasons.append(f"{len(changes.missing)} of the {len(editions[-1])} rows are missing")
-    if len(changes.added):
-        reasons.append(f"{len(changes.added)} rows are new")
+    reasons = changes.in_words(len(editions[-1]))
     # Only alone: else labels of some rows could be tried one by one, for nothing.
     if len(changes.relabelled) and not reasons:
         reasons.append("labels differ" + _paid_for_labels(address))

@@ -720,7 +720,7 @@ class LabelsRecord(ReleaseRecord):
     @property
     def differ(self) -> bool:
         """Whether labels were refused."""
-        return self.event == CodedRelease((LABELS_DIFFER,))
+        return bool(symbols_of(self.event)[0].value)
 
     def columns(self) -> dict[str, Any]:
         """Return the reason, for a table of records."""

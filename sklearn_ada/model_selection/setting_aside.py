@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_real, counted
-from sklearn_ada.data.labels import check_labels, n_rows, take_rows
+from sklearn_ada.data.labels import check_groups, check_labels, n_rows, take_rows
 from sklearn_ada.digest.rows import id_hashes, labels_digest, part_of_each
 from sklearn_ada.holdout.finding import check_sides, check_unchanged, held_before, leave_other, place_of_rows
 from sklearn_ada.holdout.holdout import Holdout, session_of
@@ -53,7 +53,9 @@ def set_aside(
     given Holdout they stay in theirs: whoever split them has chosen it.
     """
     n = n_rows(X)
-    y = check_labels(y)  # classes held as objects are split as classes
+    if groups is not None:
+        check_groups(groups, n, _FIT)
+    y = check_labels(y, _FIT)  # classes held as objects are split as classes
     of_classes = is_classifier(given.search.estimator) and type_of_target(y) in ("binary", "multiclass")
     hashed = None if ids is None else id_hashes(ids, _FIT, n)
     if given.given_holdout is not None:
@@ -128,7 +130,7 @@ def checked_rows(given: Parameters, X: Any, y: Any, ids: Any) -> tuple[Any, Any,
     if len(shape) > 1:  # a metric of one output is certified
         fix = "Put the search inside MultiOutputClassifier or MultiOutputRegressor: one output at a time."
         raise bad_parameter("y", _FIT, "one-dimensional", f"an array of shape {shape}", fix)
-    check_labels(y)
+    check_labels(y, _FIT)
     if given.of_pairs:
         of_holdout = isinstance(given.holdout, Holdout)
         _check_pairs(X, session_of(given.holdout).data.n_columns if of_holdout else None)

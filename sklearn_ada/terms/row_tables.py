@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_ada._validation import counted
 from sklearn_ada.accounting.events import CodedRelease, Symbol
 
 Table = NDArray[np.void]
@@ -97,15 +98,22 @@ class Changes(NamedTuple):
         >>> [len(part) for part in Changes.between(old, new)]
         [1, 1, 1]
         """
-        stayed, was_there = np.isin(old["id"], new["id"]), np.isin(new["id"], old["id"])
-        before, now = old[stayed], new[was_there]
-        ids, counts = np.unique(before["id"], return_counts=True)
-        grown = np.unique(now["id"], return_counts=True)[1] - counts
-        if grown.any():  # an id occurs more or less often: groups, which are refused
-            fewer, more = np.isin(old["id"], ids[grown < 0]), np.isin(new["id"], ids[grown > 0])
-            return cls(old[~stayed | fewer], new[:0], new[~was_there | more])
+        missing, added = _beyond(old, new), _beyond(new, old)
+        before, now = old[np.isin(old["id"], new["id"])], new[np.isin(new["id"], old["id"])]
+        if not np.array_equal(before["id"], now["id"]):  # an id occurs more or less often: these are refused
+            return cls(missing, new[:0], added)
         changed = np.unique(now["id"][before != now])
-        return cls(old[~stayed], now[np.isin(now["id"], changed)], new[~was_there])
+        return cls(missing, now[np.isin(now["id"], changed)], added)
+
+    def in_words(self, before: int) -> list[str]:
+        """Return how many rows of ``before`` are missing, and how many are new, as far as there are any.
+
+        Ids are public. How many labels differ is said nowhere.
+        """
+        lost, new = len(self.missing), len(self.added)
+        gone = f"{lost:,} of the {before:,} rows {'is' if lost == 1 else 'are'} missing"
+        come = f"{counted(new, 'row')} {'is' if new == 1 else 'are'} new"
+        return [words for count, words in ((lost, gone), (new, come)) if count]
 
     def steps(self, old: Table, missing: str) -> list[tuple[Change, Table, Table]]:
         """Return the changes one by one: how rows change, the rows concerned, and all rows after it.
@@ -163,7 +171,7 @@ class Change:
         kept = old[:0] if self.keeps == "none" else old
         return np.sort(np.concatenate([kept, rows])) if self.adds else kept
 
-    def event(self, *, are_others: bool, labellings: int) -> CodedRelease | None:
+    def event(self, *, are_others: bool, labellings: int, rows: int = 0) -> CodedRelease | None:
         """Return what is released of labels; None if nothing is.
 
         Parameters
@@ -173,10 +181,15 @@ class Change:
         labellings : int
             How many labels of rows with these ids are recorded then, these included: any of them may be the
             ones that somebody passes later.
+        rows : int, default=0
+            How many there are. Of more than ten it tells that few enough labels differ
+            (`are_joined_otherwise`). 0 in older formats, where it did not.
         """
         if self.is_free:
             return None
         symbols = [LABELS_DIFFER] if are_others or self.labels_differ else []
+        if self.labels_differ and rows > _FEW:
+            symbols.append(Symbol("which", 0, 1.0 - _ANOTHER_JOIN))
         symbols.append(LABELS_HOLD)
         if labellings > 1:
             symbols.append(Symbol("which", 0, 1.0 / labellings))
@@ -186,6 +199,13 @@ class Change:
 LABELS_DIFFER = Symbol("relabelled", 1)
 LABELS_HOLD = Symbol("relabelled", 0)
 """Paid in advance: that labels which are passed later are these."""
+
+_ANOTHER_JOIN = 0.1
+"""The share of labels that differ, as prices have it, that belong to other rows."""
+ANOTHER_JOIN = CodedRelease((LABELS_DIFFER, Symbol("which", 0, _ANOTHER_JOIN)))
+"""Labels differ, and so many that they are no corrections."""
+_FEW = 10
+"""So many labels may differ in any case."""
 
 _CORRECTED = "labels were corrected without looking at predictions, at times that depend on no record"
 _LEFT_OUT = (
@@ -201,6 +221,36 @@ _WAYS = (
 CHANGES = {each.name: each for each in _WAYS}
 MISSING = {"raise": None} | {each.chosen_by: each for each in _WAYS if each.chosen_by is not None}
 """The options of ``missing``, each with the change that it stands for; with "raise" there is none."""
+
+
+def are_joined_otherwise(relabelled: int, stayed: int, y: NDArray[Any]) -> bool:
+    """Return whether more labels differ than corrections change: half as many as if all were put at random.
+
+    So it is where ids are off by one, reversed or sorted by themselves, or where labels are another target.
+
+    Parameters
+    ----------
+    relabelled, stayed : int
+        How many labels differ, of the rows that were there before.
+    y : ndarray
+        All labels as they are now.
+
+    Examples
+    --------
+    >>> y = np.arange(100) % 2
+    >>> are_joined_otherwise(24, 100, y), are_joined_otherwise(26, 100, y)
+    (False, True)
+    """
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    return relabelled > max(stayed * (1.0 - float(shares @ shares)) / 2.0, _FEW)
+
+
+def _beyond(rows: Table, others: Table) -> Table:
+    """Return the rows of each id beyond as many as ``others`` have of it."""
+    ids, first, of_row = np.unique(rows["id"], return_index=True, return_inverse=True)
+    there = np.sort(others["id"])
+    counts = np.searchsorted(there, ids, side="right") - np.searchsorted(there, ids)
+    return rows[np.arange(len(rows)) - first[of_row] >= counts[of_row]]
 
 
 def _keyed(texts: list[bytes], secret: bytes, size: int, person: bytes) -> list[bytes]:

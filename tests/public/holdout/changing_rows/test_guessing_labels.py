@@ -357,4 +357,4 @@ def test_two_labellings_recorded_in_one_opening_are_counted_as_two(tmp_path):
     fewer = slice(0, N - 1)
     opened(tmp_path / "ledger.db", fewer, with_wrong(0, fewer), missing="ignore")
     (relabelled,) = [each.body for each in owner.ledger.records() if each.body.get("change") == "relabelled"]
-    assert relabelled["price"] == pytest.approx(-math.log(0.01 * 0.99 / 2))
+    assert relabelled["price"] == pytest.approx(-math.log(0.01 * 0.9 * 0.99 / 2))
