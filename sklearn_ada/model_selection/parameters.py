@@ -9,14 +9,17 @@ from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
+from sklearn.utils import get_tags
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import Check, as_check, bad_parameter, check_flag, integer, option, or_none
+from sklearn_ada.data.labels import check_labels
 from sklearn_ada.holdout.advice import median_notice, too_few_rows, warn_of_design
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.rounds import is_answered_in_cells, worst_question
-from sklearn_ada.metrics.metric import Metric, as_metric
+from sklearn_ada.metrics.base import UndefinedMetricError
+from sklearn_ada.metrics.metric import Metric, as_metric, undefined_metric
 from sklearn_ada.model_selection import searches
 from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mechanism, StableHoldoutScorer
 from sklearn_ada.model_selection.training_rows import ValidationSplit, check_time_order, is_share
@@ -46,6 +49,9 @@ _CHECKS: dict[str, Check | str] = {
     "reveal": option(("all", "winner")), "create": check_flag,
 }  # fmt: skip
 """What a parameter must be, whatever the others are."""
+
+
+_WITHOUT_CLASSES = ("outlier_detector", "clusterer", "regressor", "density_estimator")
 
 
 class Parameters(SimpleNamespace):
@@ -254,6 +260,31 @@ class Parameters(SimpleNamespace):
             _ = metric.certified_measure  # raises if only a stable median can certify the metric
         return metric
 
+    def check_models(self, metric: Metric, y: Any) -> None:
+        """Raise ValueError if it is plain before the first fit that no model can be asked for the metric.
+
+        Where the search ranks by another score, it must be so of all candidates, as any may win. Of a metric
+        that nobody named, the search says in the end what is lacking.
+        """
+        models, of_search = searches.models_before(self.search), searches.own_scorings(self.search)
+        if metric.string is None or (
+            of_search == [None] and self.scoring is None and not self.asks_candidates
+        ):
+            return
+        if not is_classifier(self.search.estimator) or metric.response.target == "numbers":
+            try:
+                metric.check_target(check_labels(y))
+            except UndefinedMetricError as error:
+                raise undefined_metric(metric, y, error, f"{OWNER}.fit") from error
+        lacking = [each for each in (_why_unasked(model, metric) for model in models) if each]
+        ranks_by_it = self.asks_candidates or not self.scoring or metric.string in of_search
+        if lacking and (len(lacking) == len(models) or not ranks_by_it):
+            expected, got = lacking[0]
+            fix = f"{metric.name} could be computed of none of them: take another metric, or another model."
+            if len(lacking) < len(models):
+                fix = "It may win, as the search ranks by another score: leave it out, or rank by the metric."
+            raise bad_parameter("search", OWNER, expected, got, fix)
+
     def median(self, metric: Metric, holdout: Holdout) -> MedianSettings | None:
         """Return the settings of the stable median; None for metrics with an interval.
 
@@ -336,6 +367,17 @@ class Parameters(SimpleNamespace):
             "(plan_holdout).",
             once=("tolerance", holdout.fingerprint, metric.name),
         )
+
+
+def _why_unasked(model: Any, metric: Metric) -> tuple[str, str] | None:
+    """Return what a model must be for the metric, and what it is; None unless it is plain that it is not."""
+    methods, kind = metric.methods or ("predict",), get_tags(model).estimator_type
+    if searches.surely_lacks(model, methods):
+        return f"over models with {' or '.join(methods)} for {metric.name}", type(model).__name__
+    if metric.response.needs_classes and kind in _WITHOUT_CLASSES:
+        expected = f"over classifiers, whose classes_ say what outputs are of, for {metric.name}"
+        return expected, type(model).__name__
+    return None
 
 
 def _warn_of_exact_value(metric: Metric, holdout: Holdout) -> None:

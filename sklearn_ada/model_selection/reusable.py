@@ -421,6 +421,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         why_no_metric = given.why_no_metric()
         metric = None if why_no_metric or (self.ask == "winner" and not given.keeps_model) else given.metric()
 
+        if metric is not None:
+            given.check_models(metric, y)
         passed = FitParams.of(self, fit_params, n_rows(X))
         if given.given_holdout is None:  # else its rows are not among these
             warn_of_copies(X, passed.groups)

@@ -26,7 +26,9 @@ import copy
 import inspect
 import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,6 +128,8 @@ def masked(results: dict[str, Any], winner: int, value: float) -> dict[str, Any]
     table["rank_test_score"] = np.where(np.arange(size) == winner, 1, 2).astype(np.int32)
     return table
 
+
+_MOST_MODELS = 256
 
 _MARKS = {"halving": "aggressive_elimination", "optuna": "enable_pruning", "bayes": "optimizer_kwargs"}
 
@@ -248,6 +252,68 @@ def n_candidates(search: Any) -> int | None:
     return None
 
 
+def models_before(search: Any) -> list[Any]:
+    """Return the search's unfitted model, with what its candidates set that may change its methods.
+
+    These are values other than numbers, in a grid all combinations of them, up to a few hundred.
+
+    Raises
+    ------
+    ValueError
+        As `set_params` does, for a parameter that the model lacks: else the search would come upon it when
+        other candidates were fitted.
+    """
+    own = search.get_params(deep=False)
+    name = next((each for each in ("param_grid", "param_distributions") if own.get(each)), None)
+    given = own[name] if name else {}
+    models = [clone(search.estimator)]
+    for values in given if isinstance(given, (list, tuple)) else [given]:
+        if not isinstance(values, Mapping):  # whatever it is, the search says so
+            continue
+        lacking = [key for key in values if key.partition("__")[0] not in models[0].get_params()]
+        clone(search.estimator).set_params(**dict.fromkeys(lacking))
+        listed = {key: some for key, each in values.items() if (some := _of_other_kinds(each))}
+        for candidate in islice(ParameterGrid(listed), _MOST_MODELS):
+            # Of a random search such a combination may never be drawn.
+            with contextlib.nullcontext() if name == "param_grid" else contextlib.suppress(ValueError):
+                models.append(_set(search.estimator, candidate))
+    return models if len(models) == 1 else models[1:]
+
+
+def _of_other_kinds(values: Any) -> list[Any]:
+    """Return the values of a list that are no numbers, or the first; nothing for a distribution."""
+    if not isinstance(values, (list, tuple)):
+        return list(values[:1]) if isinstance(values, np.ndarray) and values.ndim == 1 else []
+    others = [each for each in values if not isinstance(each, (Integral, Real, np.ndarray))]
+    return others or list(values[:1])
+
+
+def surely_lacks(model: Any, methods: tuple[str, ...]) -> bool:
+    """Return whether an unfitted model has none of these methods, and will have none when it is fitted.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import StackingClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.svm import LinearSVC
+    >>> [surely_lacks(model, ("predict_proba",)) for model in (LinearSVC(), LogisticRegression())]
+    [True, False]
+    >>> surely_lacks(StackingClassifier([("a", LinearSVC())]), ("predict_proba",))  # it depends on its fit
+    False
+    """
+    kind = type(model)
+    if hasattr(kind, "__getattr__") or any(callable(getattr(model, name, None)) for name in methods):
+        return False
+    if not any(hasattr(kind, name) for name in methods):
+        return True
+    parts = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    steps = parts.get("steps")
+    inner = steps[-1][1] if steps else parts.get("estimator")
+    if hasattr(inner, "get_params"):
+        return surely_lacks(inner, methods)
+    return not any(isinstance(part, (list, tuple)) or hasattr(part, "get_params") for part in parts.values())
+
+
 class Ranking(NamedTuple):
     """A fitted search's table, its scores, and its candidates from the best down.
 
@@ -292,9 +358,12 @@ def refitted(
     return list(Parallel(n_jobs=n_jobs)(fit(search.estimator, c, X, y, params) for c in candidates))
 
 
+def _set(estimator: Any, candidate: dict[str, Any]) -> Any:
+    return clone(estimator).set_params(**{key: clone(value, safe=False) for key, value in candidate.items()})
+
+
 def _fitted(estimator: Any, candidate: dict[str, Any], X: Any, y: Any, params: dict[str, Any]) -> Any:
-    values = {key: clone(value, safe=False) for key, value in candidate.items()}
-    model = clone(estimator).set_params(**values)
+    model = _set(estimator, candidate)
     model.fit(own_copy(X), y, **params)  # it may work in place, and others are fitted on these rows
     return model  # whatever its fit returns
 
