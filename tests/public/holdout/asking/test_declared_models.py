@@ -203,3 +203,21 @@ def test_in_an_old_ledger_a_share_that_was_given_to_an_interval_of_all_rows_is_n
     )
     assert kept.certificate.ln_delta == pytest.approx(math.log(BETA / 8))
     assert spent.certificate.ln_delta < math.log(BETA / 8) - 1.0
+
+
+@pytest.mark.parametrize("answers", ["exact", "coarse"])
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy"])
+def test_no_guess_tilts_or_tunes_what_a_declared_model_is_certified_with(name, answers, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(2, size=(ROWS, MODELS + 1)), rng.integers(2, size=ROWS)
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers=answers)
+    holdout.declare(COINS[:1], scoring=name)
+    asked = [
+        holdout.certify(COINS[0], scoring=name, guess=Guess(0.3 + 0.1 * k, 50.0 + 100.0 * k))
+        for k in range(5)
+    ]
+    level = math.log(BETA / 4 * (0.8 if answers == "coarse" else 1.0))
+    assert all(answer.certificate.ln_delta >= level - 1e-9 for answer in asked)
+    assert not any("tilted" in answer.certificate.theorem for answer in asked)
+    if answers == "exact":
+        assert np.ptp([answer.interval for answer in asked[1:]], axis=0) == pytest.approx(0.0, abs=0.01)
