@@ -253,9 +253,9 @@ def _meant(arguments: argparse.Namespace) -> Ledger[State]:
     if arguments.head is None:
         if not (arguments.yes and sys.stderr.isatty()):
             raise LedgerError(
-                f"What {arguments.action!r} does cannot be undone, and a copy of a ledger would do it as well. "
-                "Name the ledger that is in use by --head with the line that 'ledger head' prints. On a "
-                "terminal --yes shows that line and goes on."
+                f"What {arguments.action!r} does cannot be undone, and a copy would do it as well. Name the "
+                "ledger that is in use by --head with the line that 'ledger head' prints. On a terminal "
+                "--yes shows that line and goes on."
             )
         print(f"head: {now}", file=sys.stderr)
     elif arguments.head != now:
