@@ -110,8 +110,13 @@ def canonical_digest(obj: Any) -> str:
     >>> canonical_digest(np.arange(3)) == canonical_digest(np.arange(3.0))
     False
     """
+    return digest_by(Walk(), obj)
+
+
+def digest_by(walk: Walk, obj: Any) -> str:
+    """Return the digest that a walk makes of an object; Undigestible if it has none."""
     try:
-        return _Walk().digest(obj).hex()
+        return walk.digest(obj).hex()
     except (Undigestible, UnreadableRowsError):
         raise
     except Exception as error:  # anything may fail in somebody's __reduce__
@@ -133,12 +138,15 @@ class Floats:
     blocks: Callable[[], Iterable[NDArray[np.float64]]]
 
 
-class _Walk:
+class Walk:
     """Digests an object from the digests of its parts, each part once.
 
     A reference back to an object that is being read (a cycle) is digested as the number of that object, in
     the order in which they are reached.
     """
+
+    lasting = False
+    """Whether versions of libraries are left out (`lasting.LastingWalk`)."""
 
     def __init__(self) -> None:
         self._done: dict[int, tuple[Any, bytes]] = {}  # by id; holds the objects, so that no id is used again
@@ -148,6 +156,7 @@ class _Walk:
         self._left_out: Callable[[type], LeftOut] = functools.cache(left_out)  # and so do classes
 
     def digest(self, obj: Any) -> bytes:
+        """Return the digest of an object."""
         if type(obj) is str:
             result = self._of_text.get(obj)
             if result is None:
@@ -179,7 +188,7 @@ class _Walk:
         if kind is dict or kind is types.MappingProxyType:
             return self._tagged("dict", *(part for item in obj.items() for part in item))
         if kind in _PLAIN_ARRAYS:
-            return self._array(obj)
+            return self.array(obj)
         if isinstance(obj, Column):
             return _parts_of_array(obj.dtype, obj.shape, obj.sha256()[0])
         if isinstance(obj, Floats):
@@ -195,7 +204,7 @@ class _Walk:
             return self._tagged(tag, matrix.shape, matrix.data, matrix.indices, matrix.indptr)
         if isinstance(obj, types.ModuleType):
             if is_library(obj.__name__):
-                return self._tagged("module", obj.__name__, version(obj.__name__))
+                return self._tagged("module", obj.__name__, self.version(obj.__name__))
             return self._tagged("module", *source(obj))
         if isinstance(obj, types.CodeType):
             return self._code(obj)
@@ -236,10 +245,15 @@ class _Walk:
             content = reader(obj)
         return self._reduced(obj) if content is None else self._tagged("container", kind, *content)
 
+    def version(self, module: str) -> str:
+        """Return the version that is part of the digest of what a module holds."""
+        return "" if self.lasting else version(module)
+
     def _tagged(self, tag: str, *parts: Any) -> list[bytes]:
         return [tag.encode(), *(self.digest(part) for part in parts)]
 
-    def _array(self, array: np.ndarray) -> list[bytes]:
+    def array(self, array: np.ndarray) -> list[bytes]:
+        """Return the parts that the digest of an array is made of."""
         array = np.asarray(array)
         if array.dtype.names:  # field by field: the bytes between them are arbitrary
             fields = {name: np.ascontiguousarray(array[name]) for name in array.dtype.names}
@@ -253,12 +267,13 @@ class _Walk:
     def _function(self, function: types.FunctionType) -> list[bytes]:
         name = (function.__module__, function.__qualname__)
         if is_library(function.__module__) and resolve(*name) is function:
-            return self._tagged("library", *name, version(function.__module__))
+            return self._tagged("library", *name, self.version(function.__module__))
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         own = by_name({k: v for k, v in vars(function).items() if k != "__wrapped__"})
         keywords = by_name(function.__kwdefaults__ or {})
+        used = used_by(function, lasting=self.lasting)
         return self._tagged(
-            "function", function.__code__, function.__defaults__, keywords, cells, *used_by(function), own,
+            "function", function.__code__, function.__defaults__, keywords, cells, *used, own,
             annotations_of(function),
         )  # fmt: skip
 
@@ -271,7 +286,7 @@ class _Walk:
         home = home_of(cls)
         name, installed = (home, cls.__qualname__), is_library(home)
         if installed and resolve(*name) is cls:
-            return self._tagged("library", *name, version(home))
+            return self._tagged("library", *name, self.version(home))
         content = {k: v for k, v in vars(cls).items() if k not in _NOT_CODE}
         compiled = [v for v in content.values() if isinstance(v, _COMPILED) and v.__objclass__ is cls]
         if compiled and not installed:
@@ -293,12 +308,16 @@ class _Walk:
             parts[2:3] = [both, *(part for state in states for part in self._state(obj, state))]
         return self._tagged("object", *parts)
 
+    def counted(self, obj: Any, state: dict[Any, Any]) -> dict[Any, Any]:
+        """Return the part of an object's state that counts."""
+        return counted_state(state, self._left_out(type(obj))[0])
+
     def _state(self, obj: Any, state: Any) -> list[Any]:
         """Return pickled attributes sorted by name, and other items in their order."""
         if not (state is None or isinstance(state, dict)):
             return [state]
         attributes = getattr(obj, "__dict__", {})
-        counted = counted_state(state or {}, self._left_out(type(obj))[0])
+        counted = self.counted(obj, state or {})
         own = {k: v for k, v in counted.items() if k in attributes}
         return [by_name(own), {k: v for k, v in counted.items() if k not in attributes}]
 
@@ -312,7 +331,7 @@ class _Walk:
             return self._tagged("wrapper", type(obj), obj.__wrapped__)
         module = getattr(obj, "__module__", None)
         if is_library(module) and resolve(module, name) is obj:
-            return self._tagged("library", module, name, version(module))
+            return self._tagged("library", module, name, self.version(module))
         raise Undigestible(f"the code of {name} cannot be read")
 
 

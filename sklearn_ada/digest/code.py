@@ -26,6 +26,7 @@ from typing import Any, TypeGuard
 _PYTHON = (os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "DLLs"))
 _WITHOUT_PACKAGE = {"_loss": "sklearn._loss._loss"}  # scikit-learn's before 1.7 say so of their classes
 _IMPORT_NAME = dis.opmap["IMPORT_NAME"]
+_READ_GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -70,16 +71,25 @@ def resolve(module: str, qualname: str) -> Any:
     return found
 
 
-def used_by(function: types.FunctionType) -> list[Any]:
+def used_by(function: types.FunctionType, *, lasting: bool = False) -> list[Any]:
     """Return what a function refers to by global names, and what it imports when called.
 
     Nothing is imported, and a module has the same content before and after the first call imports it.
+
+    Parameters
+    ----------
+    function : function
+    lasting : bool, default=False
+        Whether versions of libraries are left out, and names of attributes are no global names. It is False
+        for ledgers of older formats.
     """
     names, codes = function.__globals__, [*_with_nested(function.__code__)]
     used = {name for code in codes for name in code.co_names}
+    read = {name for code in codes for name in _globals_of(code)} if lasting else used
     package = names.get("__package__") or ""
-    imported = {name: _imported(name, package, used) for code in codes for name in _imports(code)}
-    return [by_name({name: _reached(names.get(name), used) for name in used}), by_name(imported)]
+    imports = {name for code in codes for name in _imports(code)}
+    imported = {name: _imported(name, package, used, with_version=not lasting) for name in imports}
+    return [by_name({name: _reached(names.get(name), used) for name in read}), by_name(imported)]
 
 
 def annotations_of(obj: Any) -> list[str]:
@@ -170,6 +180,13 @@ def _with_nested(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _with_nested(const)
 
 
+@functools.lru_cache(maxsize=10_000)
+def _globals_of(code: types.CodeType) -> frozenset[str]:
+    """Return the names that code reads of its module, without those of attributes and methods."""
+    steps = dis.get_instructions(code)
+    return frozenset(str(step.argval) for step in steps if step.opname in _READ_GLOBAL)
+
+
 def _imports(code: types.CodeType) -> Iterator[str]:
     """Yield the modules that a function imports when it is called."""
     if _IMPORT_NAME in code.co_code[::2]:
@@ -179,7 +196,7 @@ def _imports(code: types.CodeType) -> Iterator[str]:
                 yield "." * dots.argval + step.argval
 
 
-def _imported(name: str, package: str, used: set[str]) -> Any:
+def _imported(name: str, package: str, used: set[str], *, with_version: bool) -> Any:
     """Return what an import statement inside a function stands for."""
     if name.startswith("."):
         try:
@@ -191,7 +208,7 @@ def _imported(name: str, package: str, used: set[str]) -> Any:
         return ["not found", name]
     origin = getattr(loaded, "__file__", None) or getattr(spec, "origin", None) or ""
     if _is_installed(name, origin if origin not in ("built-in", "frozen") else ""):
-        return ["library", name, distributed_version(name.partition(".")[0])]
+        return ["library", name, distributed_version(name.partition(".")[0]) if with_version else ""]
     digest = _digest_of_file(origin)
     if digest is not None:
         return ["source", name, digest]

@@ -74,7 +74,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from sklearn_ada._notices import warn_user
@@ -87,15 +87,21 @@ from sklearn_ada.holdout.looking import HeldSignals, Hidden, held_signals, look,
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     ConfirmationRecord,
+    Key,
     RefusalRecord,
     SealedRecord,
     kept_outputs,
+    read_answer,
+    read_value,
 )
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
-from sklearn_ada.questions.question import Draw, LossCount, Question, Transcript
-from sklearn_ada.terms.outputs import Observation, OutputSummary
+from sklearn_ada.metrics.metric import metric_of_record
+from sklearn_ada.questions.coded import RefinedQuestion
+from sklearn_ada.questions.question import Draw, Guess, LossCount, Question, Transcript
+from sklearn_ada.questions.sealed import as_recorded, verdict_on_record
+from sklearn_ada.terms.outputs import Observation, OutputSummary, has_values_of
 from sklearn_ada.terms.policy import Allowance
 
 
@@ -103,22 +109,26 @@ def put_question(session: Session, asked: Ask, question: Question) -> Answer:
     """Return the holdout's answer, which has been recorded and charged by then.
 
     The same question once more returns the recorded answer, for a thousandth of a nat if few differed before.
-    A refused one returns an `Answer` without a value. ``question`` is what `plan_question` made of it.
+    If its exact value was published or unsealed since, the answer is that. A refused one returns an `Answer`
+    without a value. ``question`` is what `plan_question` made of it.
     """
-    return answer_to(session, frame(session, asked, question))
+    return put_together(session, [(asked, question)])[0]
 
 
 def put_together(session: Session, questions: Sequence[tuple[Ask, Question]]) -> list[Answer]:
     """Return the answers to several questions, of which none is recorded before all models have looked."""
-    return _answers_to(session, [frame(session, asked, question) for asked, question in questions])
+    framed = [frame(session, asked, question) for asked, question in questions]
+    answers = _answers_to(session, framed)
+    return [_with_published(session, *each) for each in zip(framed, answers, strict=False)]
 
 
 def put_once(session: Session, asked: Ask, question: Question) -> Answer | None:
     """Return `put_question`; None if model, metric and mechanism were asked before with another guess."""
     framed, ledger = frame(session, asked, question), session.ledger
-    if ledger.find_subject(framed.subject_key) is not None and not ledger.find_each(framed.keys):
+    found = ledger.find_subject(framed.subject_key)
+    if found is not None and not any(map(framed.has_guess_of, ledger.find_each(framed.keys))):
         return None
-    return answer_to(session, framed)
+    return put_question(session, asked, question)
 
 
 def answer_to(session: Session, framed: Framed, looked: SeenPoint | None = None) -> Answer:
@@ -152,6 +162,23 @@ def _look_and_charge(recordings: Sequence[Recording], looked: SeenPoint | None) 
             recording.answer(each.shown(), interrupts, looked)
             for recording, each in zip(recordings, hidden, strict=False)
         ]
+
+
+def _with_published(session: Session, framed: Framed, answer: Answer) -> Answer:
+    """Return an answer; if its exact value was published or unsealed since, that."""
+    if not answer.repeated:
+        return answer
+    released = session.ledger.find_each([Key.final(answer.index), Key.unsealed(answer.index)])
+    return _answer_on_record(session, framed, released[0]) if released else answer
+
+
+def _answer_on_record(session: Session, framed: Framed, record: Record) -> Answer:
+    """Return what a record answers to a question, with the verdict on the question's own guess."""
+    answer = session.answer_of(record)
+    if record.fresh or framed.has_guess_of(record):
+        return answer
+    read = read_value(record)
+    return replace(answer, verdict=verdict_on_record(framed.question, read.outcome, read.mechanism))
 
 
 def refuse(session: Session, reason: str, **entry: Any) -> Answer:
@@ -228,8 +255,12 @@ class Recording:
         Why it is not admitted.
     secret : bytes
         The ledger's, which cannot be read inside a charge.
-    model : object
-        A copy of the model, until it has looked; None if it needs not.
+    forms : list of Question
+        The question as it is asked, and as records of it have it if they were asked in another form.
+    form_of : dict
+        Which of the forms is compared with which record, by its number; the first with all others.
+    models : list
+        A copy of the model for each form, until they have looked; empty if they need not.
     """
 
     session: Session
@@ -238,71 +269,107 @@ class Recording:
     proposal: Proposal[Admission] | None = None
     refused: str = ""
     secret: bytes = b""
-    model: Any = None
+    forms: list[Question] = field(default_factory=list)
+    form_of: dict[int, int] = field(default_factory=dict)
+    models: list[Any] = field(default_factory=list)
 
     @classmethod
     def prepare(cls, session: Session, framed: Framed, together: Together) -> Recording:
-        """Return a question that was found or admitted, with a copy of its model."""
+        """Return a question that was found or admitted, with copies of its model."""
         recording = cls(session, framed, together)
         models, outputs = [framed.asked.subject.estimator], _public_outputs(framed.question)
         try:
-            proposal = Proposal.find(session, framed.keys, recording._admitted, models, outputs)
+            keys, admit = framed.keys, recording._admitted
+            proposal = Proposal.find(session, keys, admit, models, outputs, framed.others)
         except RefusedError as refused:
             recording.refused = str(refused)
             return recording
         recording.proposal = proposal
         if not proposal.is_answered:
             recording.secret = session.ledger.secret()
-            recording.model = framed.asked.subject.copy()
+            recording._add_forms(proposal.versions)
         return recording
+
+    def _add_forms(self, versions: Sequence[Record]) -> None:
+        """Add the question as it is asked, and as each version on record has it, with a model for each."""
+        copied, question = self.framed.asked.subject.copy, self.framed.question
+        self.forms, self.models = [question], [copied()]
+        for record in versions:
+            asked = self._as_recorded(record)
+            if asked is not question:
+                self.form_of[record.seq] = len(self.forms)
+                self.forms.append(asked)
+                self.models.append(copied())
+
+    def _as_recorded(self, record: Record) -> Question:
+        """Return the question as a record has it, with which the record can be compared."""
+        question, before = self.framed.question, read_answer(record)
+        metric = metric_of_record(question.metric, before.metric)
+        by_cells = self.session.policy.seal_key is not None and not self.framed.has_guess_of(record)
+        if metric.describe() == question.metric.describe() and not by_cells:
+            return question
+        bare = question.coded if isinstance(question, RefinedQuestion) else question
+        guess, data, policy = Guess(**before.guess), self.session.data, self.session.policy
+        return as_recorded(bare, metric, guess, before.mechanism, data, policy)
 
     def _admitted(self, state: State) -> Admission:
         """Return what a new question may spend; RefusedError if it is not admitted."""
         allowance = allowance_or_refuse(self.session, self.framed, state, self.together)
         return Admission(state, state.applied, state.account.nats, allowance)
 
-    def look(self, interrupts: HeldSignals) -> Observation | None:
-        """Return what the model gives on the holdout; None if the question needs no look."""
-        model, self.model = self.model, None
-        if model is None:
+    def look(self, interrupts: HeldSignals) -> list[Observation] | None:
+        """Return what the model gives on the holdout in each form; None if the question needs no look."""
+        models, self.models, data = self.models, [], self.session.data
+        if not models:
             return None
-        question, data = self.framed.question, self.session.data
-        return look(question.evaluate, model, data, interrupts, question.stream, question.scale)
+        return [
+            look(form.evaluate, model, data, interrupts, form.stream, form.scale)
+            for form, model in zip(self.forms, models, strict=True)
+        ]
 
     def answer(
-        self, observation: Observation | None, interrupts: HeldSignals, looked: SeenPoint | None
+        self, observations: list[Observation] | None, interrupts: HeldSignals, looked: SeenPoint | None
     ) -> Answer:
         """Return the answer, recorded; ``looked`` gets the count that the look gave."""
-        session, proposal = self.session, self.proposal
+        session, proposal, framed = self.session, self.proposal, self.framed
         if proposal is None:
             return self._refuse()
-        if observation is None:
+        if observations is None:
             return session.answer_of(proposal.versions[0])
-        decide = functools.partial(self._record_of_new_answer, proposal, self.secret, observation.seen)
-        outputs = self._comparable(observation)
+        own = observations[0]
+
+        def outputs(record: Record | None) -> OutputSummary:
+            number = 0 if record is None else self.form_of.get(record.seq, 0)
+            question, observation = self.forms[number], observations[number]
+            is_own_name = question.metric.name == framed.question.metric.name
+            if not is_own_name and not has_values_of(observation, own):
+                return OutputSummary.of_nothing()  # on these rows the two names are of two scores
+            return self._comparable(question, observation)
+
+        decide = functools.partial(self._record_of_new_answer, proposal, self.secret, own.seen)
         try:
-            record = proposal.confirm_or_charge(outputs, decide, self.framed.entry, self.secret)
+            record = proposal.confirm_or_charge(outputs, decide, framed.entry, self.secret)
         except RefusedError as refused:
             self.refused = str(refused)
             interrupts.raised = False  # or the asker could tell for nothing what the model did
             return self._refuse()
-        if looked is not None and isinstance(observation.seen, int):
-            looked.point = observation.seen
+        if looked is not None and isinstance(own.seen, int):
+            looked.point = own.seen
         interrupts.raised &= record.fresh  # what was recorded before is an answer
-        return session.answer_of(record)
+        return _answer_on_record(session, framed, record)
 
     def _refuse(self) -> Answer:
         # The mechanism's name only: its parameters, such as the noise of an AUC, can tell class counts.
         entry = {**self.framed.entry, "mechanism": {"name": self.framed.entry["mechanism"]["name"]}}
         return refuse(self.session, self.refused, **entry)
 
-    def _comparable(self, observation: Observation) -> OutputSummary:
+    def _comparable(self, question: Question, observation: Observation) -> OutputSummary:
         """Return what a record keeps of a model's outputs, for comparisons.
 
         Values of the metric are among it, hidden by the ledger's secret. Where only the holder of a private
         key may read them, what was released stands in their place: 10,000 counts are searched in no time.
         """
-        seen, outputs, count = observation.seen, observation.outputs, self.framed.question.sealed_count
+        seen, outputs, count = observation.seen, observation.outputs, question.sealed_count
         if self.session.policy.seal_key is None:
             return outputs
         if count is not None and isinstance(seen, int):
@@ -394,6 +461,8 @@ def _public_outputs(question: Question) -> str:
 
 Decide = Callable[[str, str, State], LedgerRecord]
 """From the key of a version, the summary that its record keeps, and the state, to that record."""
+Outputs = Callable[[Record | None], OutputSummary]
+"""From a version on record, None for a new one, to what a model says on the holdout in the form of it."""
 
 
 Admitted = TypeVar("Admitted")
@@ -407,8 +476,11 @@ class Proposal(Generic[Admitted]):
     ----------
     session : Session
     key : str
+        Under which something new is recorded, as the next version of it.
     versions : list of Record
         Of the question, that were found before the look.
+    is_other : bool
+        Whether they are those of another question that tells as much, and no versions of the key.
     is_anew : bool
         Whether it is a new question each time it is asked. It is where privacy certifies and no public rows
         can show that the model is the same.
@@ -419,6 +491,7 @@ class Proposal(Generic[Admitted]):
     session: Session
     key: str
     versions: list[Record]
+    is_other: bool
     is_anew: bool
     admitted: Admitted | None
 
@@ -430,6 +503,7 @@ class Proposal(Generic[Admitted]):
         admit: Callable[[State], Admitted],
         models: Sequence[Any],
         outputs: str = "",
+        others: Sequence[str] = (),
     ) -> Proposal[Admitted]:
         """Return all versions of the first of these keys that has any.
 
@@ -445,17 +519,22 @@ class Proposal(Generic[Admitted]):
             That are asked about.
         outputs : str, default=""
             Digest of their outputs on the rows of the guess; empty if there are none.
+        others : sequence of str, default=()
+            Keys of other questions whose answers tell as much.
         """
         is_anew = session.policy.is_private and not outputs and any(map(has_own_code, models))
         admitted: list[Admitted] = []
         found = session.ledger.find_each(
-            [version_key(key, n) for key in keys for n in (1, 2)], lambda state: admitted.append(admit(state))
+            [version_key(key, n) for key in (*keys, *others) for n in (1, 2)],
+            lambda state: admitted.append(admit(state)),
         )
         key = str(found[0].key) if found else keys[0]
         versions = [record for record in found if record.key in (key, version_key(key, 2))]
-        proposal = cls(session, key, versions, is_anew, admitted[0] if admitted else None)
         if len(versions) > 1:
-            proposal._add_versions(versions)
+            _add_versions(session, key, versions)
+        is_other = first_version(key) in others
+        own = keys[0] if is_other else key
+        proposal = cls(session, own, versions, is_other, is_anew, admitted[0] if admitted else None)
         if found and is_anew:
             warn_user(
                 "A question is asked, and paid for, again: its model has code of its own, so only public "
@@ -470,7 +549,7 @@ class Proposal(Generic[Admitted]):
         return bool(self.versions) and self.session.policy.is_private and not self.is_anew
 
     def confirm_or_charge(
-        self, outputs: OutputSummary, decide: Decide, entry: dict[str, Any], secret: bytes
+        self, outputs: Outputs, decide: Decide, entry: dict[str, Any], secret: bytes
     ) -> Record:
         """Return the record with these outputs; if there is none, record what ``decide`` returns.
 
@@ -478,15 +557,15 @@ class Proposal(Generic[Admitted]):
 
         Parameters
         ----------
-        outputs : OutputSummary
-            What the model says on the holdout.
+        outputs : callable
+            From a version on record, None for a new one, to what the model says on the holdout.
         decide : callable
         entry : dict
             Purpose, metric and asker, for the record of a comparison.
         secret : bytes
             The ledger's.
         """
-        session, compared, versions = self.session, 0, [*self.versions]
+        session, compared, versions, is_other = self.session, 0, [*self.versions], self.is_other
         while True:  # until nobody else has recorded a version since the comparison
             if session.policy.is_private:
                 same = versions[0] if versions and not self.is_anew else None
@@ -494,16 +573,18 @@ class Proposal(Generic[Admitted]):
                 same = self._confirmed(outputs, versions[compared:], entry, secret)
             if same is not None:
                 return same
+            if is_other:
+                versions, is_other = [], False
             compared = len(versions)
             name = version_key(self.key, compared + 1)
-            summary = outputs.sealed(session.outputs_key(name, secret))
+            summary = outputs(None).sealed(session.outputs_key(name, secret))
             record = session.charge(name, functools.partial(decide, name, summary))
             if record.fresh:
                 return record
-            self._add_versions(versions)
+            _add_versions(session, self.key, versions)
 
     def _confirmed(
-        self, outputs: OutputSummary, versions: list[Record], entry: dict[str, Any], secret: bytes
+        self, outputs: Outputs, versions: list[Record], entry: dict[str, Any], secret: bytes
     ) -> Record | None:
         """Return the version with these outputs, or None; recorded and paid for either way.
 
@@ -516,17 +597,18 @@ class Proposal(Generic[Admitted]):
         agree = (
             number
             for number, (record, before) in enumerate(comparable)
-            if outputs.agrees_with(before, self.session.outputs_key(str(record.key), secret))
+            if outputs(record).agrees_with(before, self.session.outputs_key(str(record.key), secret))
         )
         same, numbers = next(agree, None), [record.seq for record, _ in comparable]
         asked = {name: entry[name] for name in ("purpose", "metric", "who", "label", "time")}
         self.session.charge(None, lambda state: ConfirmationRecord.of(state, numbers, same, asked))
         return None if same is None else comparable[same][0]
 
-    def _add_versions(self, versions: list[Record]) -> None:
-        """Append versions that are recorded since; the others never change."""
-        while record := self.session.ledger.find(version_key(self.key, len(versions) + 1)):
-            versions.append(record)
+
+def _add_versions(session: Session, key: str, versions: list[Record]) -> None:
+    """Append versions that are recorded since; the others never change."""
+    while record := session.ledger.find(version_key(key, len(versions) + 1)):
+        versions.append(record)
 
 
 def version_key(key: str, number: int) -> str:

@@ -36,7 +36,7 @@ from sklearn_ada.mechanisms.selection import exponential_mechanism
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import Subject, selection_key
+from sklearn_ada.terms.models import Subject, is_lasting, lasting_identity, metric_identity, selection_key
 from sklearn_ada.terms.outputs import Observation, OutputSummary, observed, value_scale_of
 from sklearn_ada.terms.privacy_account import PrivateRelease
 
@@ -63,7 +63,10 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     named: float | str | None = None if choice is None else choice.epsilon
     if epsilon == "auto" and session.ledger.read(lambda state: state.privacy is not None):
         named = "auto"
-    key = selection_key(metric, [subject.digest for subject in subjects], named, data.first_like)
+    lasting = is_lasting(session.policy)
+    identity = lasting_identity(metric, data) if lasting else metric_identity(metric)
+    digests = [subject.digest for subject in subjects]
+    key = selection_key(identity, digests, named, data.first_like, lasting=lasting)
     admit = functools.partial(_choice_or_refuse, session, choice, count)
     proposal = Proposal.find(session, [key], admit, [subject.estimator for subject in subjects])
     if proposal.is_answered:
@@ -122,7 +125,7 @@ def _look_and_charge(
             return SelectionRecord.of(state, event, release, **about, **stamp)
 
         entry = {"purpose": "select", "metric": metric.describe(), **stamp}
-        record = proposal.confirm_or_charge(summary, decide, entry, secret)
+        record = proposal.confirm_or_charge(lambda record: summary, decide, entry, secret)
         interrupts.raised &= record.fresh
     return record
 

@@ -14,6 +14,7 @@ other ledger, and takes its stake from the same purse.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,8 +26,9 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.changes import check_not_held_out
-from sklearn_ada.holdout.records import Key, read_answer
+from sklearn_ada.holdout.records import Key, read_value
 from sklearn_ada.holdout.session import Session
+from sklearn_ada.ledger.hash_chain import Record
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Difference, Metric, undefined_metric
 from sklearn_ada.questions.all_rows import with_rows_interval
@@ -44,7 +46,17 @@ from sklearn_ada.questions.question import (
 from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.terms.holdout_data import HoldoutData
-from sklearn_ada.terms.models import Subject, discarded_copy, metric_identity, question_key, subject_key
+from sklearn_ada.terms.models import (
+    Subject,
+    discarded_copy,
+    is_lasting,
+    lasting_identity,
+    lasting_key,
+    metric_identity,
+    question_key,
+    subject_key,
+    to_digits,
+)
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.predictions import check_predictions, on_these_rows, predictions_as_guess
 
@@ -58,6 +70,7 @@ HOW_A_MEDIAN = (
 """What to write for a stable median."""
 _ALIKE = "has an interval for rows that count alike and are independent, not with weights or groups"
 _GIVEN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
+_DRAWN = " drawn"
 _TOO_GOOD = 0.25  # of the deviation of y: a model that explains more than 99 percent of it
 
 
@@ -123,6 +136,8 @@ class Framed:
         Key of what it is about.
     keys : tuple of str
         Under which it may have been recorded before; a new one is recorded under the first.
+    others : tuple of str
+        Under which a question of the same may be on record whose answer tells at least as much.
     declared_key : str
         Its key among declared models; empty if it surely was not declared.
     entry : dict
@@ -134,44 +149,62 @@ class Framed:
     question: Question
     subject_key: str
     keys: tuple[str, ...]
+    others: tuple[str, ...]
     declared_key: str
     entry: dict[str, Any]
 
     @classmethod
     def of(cls, session: Session, asked: Ask, question: Question, recorded_as: str | None = None) -> Framed:
         """Return a question with its keys; ``recorded_as`` is the one under which it was asked before."""
-        digest, metric = asked.subject.digest, metric_identity(question.metric)
-        mechanism, guess, is_private = question.describe(), question.guess, session.policy.is_private
-        guess_entry = {} if guess is None else guess.describe()
+        data, subject, metric = session.data, asked.subject, question.metric
+        mechanism, guess = question.describe(), question.guess
+        guess_entry, lasting = {} if guess is None else guess.describe(), is_lasting(session.policy)
+        identity = lasting_identity(metric, data) if lasting else metric_identity(metric)
+        about = functools.partial(subject_key, subject.digest, identity, top_ups=data.first_like)
         name = mechanism["name"]
         if question.is_drawn and session.policy.format >= 3:  # no answer to whoever asks for none that is
-            name += " drawn"
-        subject = subject_key(digest, metric, name, session.data.first_like)
-        rows = "" if guess is None else guess.outputs if is_private else guess.rows
-        # Nothing may count that differs in its last bits from run to run. Where the holdout confirms, the
-        # guess is fixed but for noise if its rows are.
-        digits = 3 if rows and not is_private else 9
-        key = question_key(subject, question.purpose, guess_entry, rows, mechanism, digits)
+            name += _DRAWN
+        chosen = question.chosen() if lasting else None
+        if chosen is None:
+            key, others = _key_of_guess(session, question, about(name), guess_entry), []
+        else:
+            key = lasting_key(about(name), question.purpose, chosen)
+            more = _telling_more(question, drawn=asked.drawn)
+            narrower = [lasting_key(about(each), "certify", {}) for each in more if each != name]
+            others = [*narrower, *map(Key.final, narrower)]
         final = Key.final(key)
         keys: tuple[str, ...] = (final,) if asked.publish and question.sealed_count is None else (key, final)
         if recorded_as is not None:
-            keys = (recorded_as,)
-        entry = {"metric": metric["metric"], "mechanism": mechanism, "guess": guess_entry}
-        entry |= {"purpose": question.purpose, "model": asked.subject.name, **session.asker.stamp()}
-        return cls(asked, question, subject, keys, _declared_key(session, digest, metric), entry)
+            keys, others = (recorded_as,), []
+        entry: dict[str, Any] = {"metric": metric.describe(), "mechanism": mechanism, "guess": guess_entry}
+        entry |= {"purpose": question.purpose, "model": subject.name, **session.asker.stamp()}
+        has_declared = session.ledger.read(lambda state: state.has_declared)
+        declared_key = subject.declared_key(metric) if has_declared else ""
+        subject_key_ = about(mechanism["name"])
+        return cls(asked, question, subject_key_, keys, tuple(others), declared_key, entry)
+
+    def has_guess_of(self, record: Record) -> bool:
+        """Return whether a record was asked with the guess of this question, to three digits."""
+        before: dict[str, Any] = read_value(record).guess
+        return bool(to_digits(before, 3) == to_digits(self.entry["guess"], 3))
 
 
-def _declared_key(session: Session, digest: str, metric: dict[str, Any]) -> str:
-    """Return the key among declared models; empty if the share of the model was given away.
+def _key_of_guess(session: Session, question: Question, subject: str, guess_entry: dict[str, Any]) -> str:
+    """Return the key of a question that its guess is part of."""
+    guess, is_private = question.guess, session.policy.is_private
+    rows = "" if guess is None else guess.outputs if is_private else guess.rows
+    # Nothing may count that differs in its last bits from run to run. Where the holdout confirms, the
+    # guess is fixed but for noise if its rows are.
+    digits = 3 if rows and not is_private else 9
+    return question_key(subject, question.purpose, guess_entry, rows, question.describe(), digits)
 
-    Ledgers of older formats gave it to intervals of all rows, which a guess tunes.
-    """
-    key = subject_key(digest, metric, "declared")
-    if session.policy.format >= 3:
-        return key
-    found = session.ledger.find_subject(subject_key(digest, metric, "certify", session.data.first_like))
-    before = None if found is None else read_answer(found)
-    return "" if before is not None and before.declared and "interval" in before.mechanism else key
+
+def _telling_more(question: Question, *, drawn: bool) -> list[str]:
+    """Return the mechanisms whose certify, if it is on record, tells what a question asks for."""
+    if question.n_subsamples is not None:
+        return []
+    exact = ["certify", *["certify" + _DRAWN] * drawn]
+    return exact if question.purpose == "check" and question.chosen() else [*exact, "sealed"]
 
 
 def frame(session: Session, asked: Ask, question: Question) -> Framed:
@@ -352,7 +385,7 @@ def comparison(
             "all later intervals of this ledger become wider. Compare the few models that matter.",
             once=("compare", session.fingerprint),
         )
-    subject = Subject.of_pair(a, b, session.data)
+    subject = Subject.of_pair(a, b, session.data, policy)
     of_both = not metric.suggests_range  # else it is that of a search's winner
     if metric.lacks_range and metric.measure.has_differences and _is_pair(rows):  # else `_guess_from` refuses
         pair = (subject.estimator.a, subject.estimator.b)

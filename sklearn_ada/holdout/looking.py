@@ -106,18 +106,18 @@ class Hidden:
 
     Parameters
     ----------
-    observation : Observation or None
+    observation : list of Observation or None
     keeps : bool
         Whether no model looks after it, so that it may be kept as it is.
     """
 
-    def __init__(self, observation: Observation | None, *, keeps: bool) -> None:
+    def __init__(self, observation: list[Observation] | None, *, keeps: bool) -> None:
         self._kept, self._key = (observation, b"") if keeps else (None, os.urandom(32))
         self._text = b"" if keeps else self._padded(pickle.dumps(observation))
 
-    def shown(self) -> Observation | None:
+    def shown(self) -> list[Observation] | None:
         """Return what it was."""
-        shown: Observation | None = pickle.loads(self._padded(self._text)) if self._key else self._kept
+        shown: list[Observation] | None = pickle.loads(self._padded(self._text)) if self._key else self._kept
         return shown
 
     def _padded(self, text: bytes) -> bytes:

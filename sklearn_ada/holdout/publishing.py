@@ -33,6 +33,7 @@ from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.holdout.unsealing import Sealed
 from sklearn_ada.ledger.hash_chain import Ledger, Record
+from sklearn_ada.metrics.metric import metric_of_record
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import as_recorded
 from sklearn_ada.terms.policy import Asker
@@ -72,6 +73,9 @@ def _as_asked_before(
     """Return a question in the form to ask it in, and its earlier record."""
     unpublished, in_this_form = replace(asked, publish=False), question
     earlier = None if number is None else session.ledger.record(number)
+    released = None if earlier is None else read_record(earlier.body)
+    if isinstance(released, UnsealedRecord):  # by an earlier publication
+        earlier = session.ledger.record(released.number)
     if earlier is not None and not asked.drawn and needs_secret(session, earlier):
         earlier = None
     if earlier is None:
@@ -81,7 +85,8 @@ def _as_asked_before(
     if earlier is None:
         return Framed.of(session, asked, in_this_form), None
     before = read_answer(earlier)
-    recorded = as_recorded(question, Guess(**before.guess), before.mechanism, session.data, session.policy)
+    metric, data, policy = metric_of_record(question.metric, before.metric), session.data, session.policy
+    recorded = as_recorded(question, metric, Guess(**before.guess), before.mechanism, data, policy)
     asked = unpublished if recorded.sealed_count is None else asked
     return Framed.of(session, asked, recorded, first_version(str(earlier.key))), earlier
 

@@ -60,6 +60,13 @@ def read_answer(record: Record) -> AnswerRecord:
     return read
 
 
+def read_value(record: Record) -> ValueRecord:
+    """Return the record of an answer or of a value that was released later."""
+    read = read_record(record.body)
+    assert isinstance(read, ValueRecord)
+    return read
+
+
 class Key:
     """The keys by which records are found again, as they are on disk (of questions: `asking.Proposal`)."""
 

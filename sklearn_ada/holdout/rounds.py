@@ -65,7 +65,7 @@ from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
-from sklearn_ada.terms.models import Subject, metric_identity, subject_key
+from sklearn_ada.terms.models import Subject
 from sklearn_ada.terms.policy import Allowance
 
 MANY = 10**9
@@ -233,11 +233,11 @@ def declare_models(session: Session, models: Sequence[Any], metric: Metric) -> i
         why = "A ratio's is tuned by its guess, which is not fixed" if served else "Others rest on a median"
         expected = "a mean, an AUC or a per-class mean, which have one fixed interval"
         raise bad_parameter("scoring", owner, expected, metric.name, f"{why}.")
-    members, identity = [], metric_identity(metric)
+    members = []
     for model in models:
         subject = Subject.of(model, data, session.policy, owner)
         metric.check_estimator(subject.estimator)
-        members.append(subject_key(subject.digest, identity, "declared"))
+        members.append(subject.declared_key(metric))
     if not members:
         raise bad_parameter("models", owner, "a non-empty sequence of fitted models", models)
     if len(set(members)) < len(members):

@@ -427,6 +427,11 @@ class State:
         own = ln_declared(ln_beta, len(self._declared)) - self._nats_before_declared
         return replace(allowance, ln_delta=max(own, allowance.ln_delta))
 
+    @property
+    def has_declared(self) -> bool:
+        """Whether models were declared."""
+        return bool(self._declared)
+
     def is_declared(self, member: str) -> bool:
         """Return whether a key of model and metric is that of a declared model."""
         return member in self._declared

@@ -732,6 +732,28 @@ OF_TWO = " of b minus a"
 """How names of differences end."""
 
 
+def metric_of_record(metric: Metric, described: dict[str, Any]) -> Metric:
+    """Return a metric with the name and the range that it has in a record of the same question.
+
+    Parameters
+    ----------
+    metric : Metric
+    described : dict
+        What `Metric.describe` returned; of another name of the same score, or with a range that other rows
+        have suggested.
+    """
+    if isinstance(metric, Difference):
+        return Difference(metric_of_record(metric.base, described["base"]), metric.range_of_both)
+    made = metric
+    if metric.string is not None and described["name"] != metric.name and described["name"] in SCORERS:
+        made = Metric(described["name"])
+    if described["range"] is None or made.range == tuple(described["range"]):
+        return made
+    made = made.with_range(tuple(described["range"]))
+    made.most_beyond = metric.most_beyond
+    return made
+
+
 def measure_of_record(described: dict[str, Any], theorem: str) -> Measure:
     """Return the measure that reads the answers of a record.
 

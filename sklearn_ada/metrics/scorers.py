@@ -22,6 +22,12 @@ from sklearn_ada.metrics.outputs import reads_outputs_only
 _AVERAGES = ("", "macro", "micro", "weighted", "samples")
 _WRITTEN: tuple[dict[str, Any], ...] = ({}, *({"zero_division": value} for value in (0, 0.0, "warn")))
 _TIMES = 4  # rows of each class of a toy
+_TWO = 2
+_ONE_SCORE = {
+    **dict.fromkeys(("f1_micro", "precision_micro", "recall_micro", "recall_weighted"), "accuracy"),
+    "recall_macro": "balanced_accuracy", "max_error": "neg_max_error",
+    "normalized_mutual_info_score": "v_measure_score",
+}  # fmt: skip
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -46,6 +52,23 @@ def registered_name(scoring: Callable[..., Any]) -> str | None:
         return _names().get(joblib.hash(scoring))
     except Exception:  # what cannot be pickled is a scorer of one's own
         return None
+
+
+def score_of(name: str, n_classes: int) -> str:
+    """Return the one name of a score that scikit-learn has under several.
+
+    Each row has one label here; ``n_classes`` is how many classes there are, 0 where there are none.
+
+    Examples
+    --------
+    >>> score_of("f1_micro", 3), score_of("recall_macro", 3), score_of("f1_macro", 3)
+    ('accuracy', 'balanced_accuracy', 'f1_macro')
+    >>> score_of("roc_auc_ovr", 2), score_of("roc_auc_ovr", 3)
+    ('roc_auc', 'roc_auc_ovr')
+    """
+    if n_classes == _TWO and name.startswith("roc_auc_ov"):
+        return "roc_auc"
+    return _ONE_SCORE.get(name, name)
 
 
 @cache

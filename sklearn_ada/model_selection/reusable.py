@@ -580,12 +580,13 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             fix = "Fit one, and publish it: holdout.publish(model)."
             raise bad_parameter("search", _PUBLISH, "one that keeps a model", "refit=False", fix)
         digest, number = self._asked_as
-        if model_digest(self.best_estimator_) != digest and not digest.startswith("nonce"):
+        holdout = self._with_rows(X, y, ids, groups)
+        session = session_of(holdout)
+        now = model_digest(self.best_estimator_, session.data, session.policy)
+        if now != digest and not digest.startswith("nonce"):
             got = "a model that was changed since"
             fix = "It is another model than the one that was found: holdout.publish(model)."
             raise bad_parameter("best_estimator_", _PUBLISH, "as it was when it was asked", got, fix)
-        holdout = self._with_rows(X, y, ids, groups)
-        session = session_of(holdout)
         record, recorded = session.ledger.record(number), session.recorded_answer(number)
         if record is None or recorded is None:
             raise LedgerMismatchError("The ledger has no record of this search: it is another one.")

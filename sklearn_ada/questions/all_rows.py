@@ -72,6 +72,10 @@ class RowsQuestion(RefinedQuestion):
         """Return a JSON-ready description of everything that is fixed."""
         return {**self.coded.describe(), "interval": {**self.construction.describe(), "step": self.step}}
 
+    def chosen(self) -> dict[str, Any] | None:
+        """Return nothing: validation rows fix all of the construction."""
+        return {}
+
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the value and the outputs, which nobody is shown."""
         measured, outputs = self.coded.look_at(estimator, data)

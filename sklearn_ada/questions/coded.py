@@ -160,6 +160,10 @@ class CodedQuestion(Question):
         """The same question, with Clopper and Pearson's interval."""
         return self if self.tilt is None else replace(self, tilt=None)
 
+    def chosen(self) -> dict[str, Any] | None:
+        """Return the width of a check's cells, if the asker has chosen it."""
+        return {"half_cell": self.cells.half_cell} if self.is_chosen else {}
+
     def look_at(self, estimator: Any, data: HoldoutData) -> tuple[Measured, NDArray[Any]]:
         """Look at the holdout: return the value and the model's outputs.
 
@@ -385,6 +389,10 @@ class FilledCheck(RefinedQuestion):
     def describe(self) -> dict[str, Any]:
         """Return what is fixed by the question alone; earlier records fix the rest."""
         return {**self.coded.describe(), "half_cell": FILL}
+
+    def chosen(self) -> dict[str, Any] | None:
+        """Return that the tolerance chooses the width of the cells."""
+        return {"half_cell": FILL}
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout; which cell the value is in follows when it is recorded."""

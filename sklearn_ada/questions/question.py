@@ -126,6 +126,13 @@ class Question(ABC):
     def describe(self) -> dict[str, Any]:
         """Return everything that is fixed, ready for JSON."""
 
+    def chosen(self) -> dict[str, Any] | None:
+        """Return what the asker has chosen of the mechanism, where nothing else makes it another question.
+
+        None where the guess does: noise is drawn anew around another one.
+        """
+        return None
+
     def why_exhausted(self, memory: dict[str, Any]) -> str | None:
         """Return why the mechanism answers no more, judged from what it remembers, or None."""
         return None

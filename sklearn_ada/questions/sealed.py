@@ -23,6 +23,7 @@ from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.all_rows import by_value_alone
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion
 from sklearn_ada.questions.question import (
@@ -76,6 +77,10 @@ class SealedQuestion(RefinedQuestion):
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         return {"name": "sealed", "urn": self.urn, **self.sealed_count.describe()}
+
+    def chosen(self) -> dict[str, Any] | None:
+        """Return nothing: the guess fixes the cells."""
+        return {}
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return the point, which nobody is shown."""
@@ -158,16 +163,58 @@ def in_cells(
 
 
 def as_recorded(
-    question: Question, guess: Guess, mechanism: dict[str, Any], data: HoldoutData, policy: Policy
+    question: Question,
+    metric: Metric,
+    guess: Guess,
+    mechanism: dict[str, Any],
+    data: HoldoutData,
+    policy: Policy,
 ) -> Question:
-    """Return a question as a record has it: with the guess of its asking, which has fixed its cells."""
+    """Return a question as a record has it: metric and guess of its asking have fixed its cells."""
     if not isinstance(question, CodedQuestion):
         return question
     if mechanism["name"] == "sealed":
-        return SealedQuestion(replace(question, guess=guess), LossCount.from_description(mechanism))
-    asked = CodedQuestion.plan("certify", question.metric, guess, data, policy)
-    asked = replace(asked, tilt=Tilt(**mechanism["tilt"]) if "tilt" in mechanism else None)
-    return by_value_alone(asked, mechanism)
+        count = LossCount.from_description(mechanism)
+        return SealedQuestion(replace(question, metric=metric, guess=guess), count)
+    width = mechanism.get("half_cell") if question.is_chosen else None
+    half_cell = width if isinstance(width, float) else None
+    planned = CodedQuestion.plan(question.purpose, metric, guess, data, policy, half_cell)
+    planned = replace(planned, tilt=Tilt(**mechanism["tilt"]) if "tilt" in mechanism else None)
+    return by_value_alone(planned, mechanism)
+
+
+def verdict_on_record(question: Question, recorded: Outcome, mechanism: dict[str, Any]) -> str:
+    """Return the verdict on a question's guess by what was answered when there was another guess.
+
+    It is computed from what was revealed: whether the recorded cell holds the guess or, where the exact value
+    is on record, whether the cell that the question would have asked for holds that.
+
+    Parameters
+    ----------
+    question : Question
+    recorded : Outcome
+    mechanism : dict
+        The recorded one.
+    """
+    is_exact = recorded.verdict == "exact"
+    at_least = question.coded if isinstance(question, RefinedQuestion) else question
+    if (
+        recorded.verdict not in ("agrees", "differs", "exact")
+        or (is_exact and question.purpose == "certify")
+        or not isinstance(at_least, CodedQuestion)
+    ):
+        return recorded.verdict
+    guess, width = at_least.guess.value, mechanism.get("half_cell")
+    if not is_exact and mechanism["name"] == "sealed":
+        count = LossCount.from_description(mechanism)
+        cell = count.cells.index(min(max(round(guess * count.n), 0), count.n))
+        agrees = count.cells.centre(cell) == recorded.value
+    else:
+        if is_exact or not isinstance(width, float):
+            count_cells = question.sealed_count
+            width = at_least.cells.half_cell if count_cells is None else count_cells.step / 2.0
+        agrees = abs(guess - recorded.value) <= width * (1.0 + 1e-9)
+    return "agrees" if agrees else "differs"
 
 
 # The value itself, as its record keeps it where no public key was given (else `terms.seal_key`).

@@ -460,6 +460,11 @@ class StableQuestion(Question):
             "method": self.drawing.method,
         }  # fmt: skip
 
+    def chosen(self) -> dict[str, Any] | None:
+        """Return everything but what the guess has fixed of grid and code."""
+        of_guess = {"centre", "scale"} | ({"grid"} if self.centred else set())
+        return {name: each for name, each in self.describe().items() if name not in of_guess}
+
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the metric of every subsample, as grid indices, or a failure."""
         outputs = self.metric.block_outputs(estimator, data.X, data.y)

@@ -26,16 +26,20 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_ada._notices import muted
 from sklearn_ada._validation import bad_parameter, printable
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
+from sklearn_ada.digest.lasting import lasting_digest
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.metrics.outputs import Given
+from sklearn_ada.metrics.scorers import score_of
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.predictions import Predictions, in_order_of
 
 _METHODS = ("predict", "predict_proba", "decision_function")  # one of them is what a metric reads of a model
+_MADE_UP = 1000  # rows
 _LONGEST = 60  # characters of a name
 _VERSIONS = {each.__name__: each.__version__ for each in (np, scipy, sklearn)}
 _FLOAT_IN_TEXT = re.compile(r"\d+\.\d+(e[+-]?\d+)?|\d+e[+-]?\d+")
@@ -86,12 +90,12 @@ class Subject:
         is_given = isinstance(estimator, Predictions)
         if is_given:
             estimator = in_order_of(estimator, data, policy, owner)
-        digest = model_digest(estimator)
+        digest = model_digest(estimator, data, policy)
         _check_model(estimator, data, owner, fitted)
         return cls(estimator, digest, name_of_model(estimator), owner, is_given)
 
     @classmethod
-    def of_pair(cls, a: Any, b: Any, data: HoldoutData) -> Subject:
+    def of_pair(cls, a: Any, b: Any, data: HoldoutData, policy: Policy) -> Subject:
         """Return two models as one to ask about, or raise before anything is charged.
 
         A `ReusableHoldoutCV` that has a best model stands for that one, whether it was asked about or not. No
@@ -100,7 +104,7 @@ class Subject:
         owner = "Holdout.compare"
         a, b = (model.best_estimator_ if _is_search(model) else model for model in (a, b))
         pair = Pair(a, b)
-        digest = model_digest(pair)
+        digest = model_digest(pair, data, policy)
         for name, model in (("a", a), ("b", b)):
             if isinstance(model, Predictions):
                 fix = "Their target is these rows; ask about each: certify(Predictions(...))."
@@ -115,6 +119,13 @@ class Subject:
     def copy(self) -> Any:
         """Return a copy to be asked and discarded."""
         return discarded_copy(self.estimator, self.owner)
+
+    def declared_key(self, metric: Metric) -> str:
+        """Return its key among declared models, of which nothing is left out.
+
+        That a declared model is the one that was declared, its digest alone must show.
+        """
+        return subject_key(digest_or_nonce(self.estimator), metric_identity(metric), "declared")
 
 
 class Pair:
@@ -306,14 +317,34 @@ def _is_search(model: Any) -> bool:
     return hasattr(model, "train_indices_") and hasattr(model, "best_estimator_")
 
 
-def model_digest(estimator: Any) -> str:
+def model_digest(estimator: Any, data: HoldoutData, policy: Policy) -> str:
     """Return a digest of a fitted model, or a nonce if it cannot be read.
 
     Take it before the model predicts anything: some models change when they do. Predictions that were given
     are their labels and nothing else, no code and no version of this package.
+
+    Since format 3 it is what lasts of the model (`digest.lasting`). Where notes of its were left out, what a
+    copy says on rows that are made up is part of it: this tells apart models that have learnt other numbers.
     """
-    given = isinstance(estimator, Given)
-    return digest_or_nonce(("given", estimator.given_outputs) if given else estimator)
+    if isinstance(estimator, Given):
+        return digest_or_nonce(("given", estimator.given_outputs))
+    if not is_lasting(policy):
+        return digest_or_nonce(estimator)
+    try:
+        digest, has_left_out = lasting_digest(estimator)
+    except Undigestible:
+        return _nonce()
+    if not has_left_out:
+        return digest
+    return _digest({"model": digest, "outputs": _outputs_of_made_up_rows(estimator, data)})
+
+
+def is_lasting(policy: Policy) -> bool:
+    """Return whether guesses, versions and clocks are no part of questions: since format 3.
+
+    Where privacy certifies nothing confirms on the holdout that a model is the same, so there they are.
+    """
+    return policy.format >= 3 and not policy.is_private
 
 
 def metric_identity(metric: Metric) -> dict[str, Any]:
@@ -324,6 +355,24 @@ def metric_identity(metric: Metric) -> dict[str, Any]:
     scoring = metric.scoring
     named = scoring if isinstance(scoring, str) else digest_or_nonce(scoring)
     return {"metric": metric.describe(), "scoring": named}
+
+
+def lasting_identity(metric: Metric, data: HoldoutData) -> dict[str, Any]:
+    """Return what a metric computes, ready for JSON: two names of one score are one metric.
+
+    A range that validation rows have suggested is no part of it: what is on record has one.
+    """
+    scoring, described = metric.scoring, metric.describe()
+    if isinstance(scoring, str):
+        named = score_of(scoring, 0 if data.classes is None else len(data.classes))
+    else:
+        try:
+            named = lasting_digest(scoring)[0]
+        except Undigestible:
+            named = _nonce()
+    bounds = None if metric.suggests_range else described["range"]
+    of_two = "base" in described  # a difference has the function of its metric
+    return {"scoring": named, "kind": described["kind"], "range": bounds, "of_two": of_two}
 
 
 def subject_key(model: str, metric: dict[str, Any], mechanism: str, top_ups: int = 0) -> str:
@@ -339,7 +388,7 @@ def subject_key(model: str, metric: dict[str, Any], mechanism: str, top_ups: int
 def question_key(
     subject: str, purpose: str, guess: dict[str, Any], outputs: str, plan: dict[str, Any], digits: int = 9
 ) -> str:
-    """Return the key of a question.
+    """Return the key of a question that its guess is part of.
 
     It holds the subject, the purpose, the guess, the mechanism's plan and the versions of NumPy, SciPy and
     scikit-learn; of all floats so many ``digits``. ``outputs`` is a digest of the rows of the guess or, where
@@ -347,6 +396,14 @@ def question_key(
     """
     fixed = {"guess": to_digits(guess, digits), "plan": to_digits(plan, digits), "versions": _VERSIONS}
     return _digest({"subject": subject, "purpose": purpose, "outputs": outputs, **fixed})
+
+
+def lasting_key(subject: str, purpose: str, chosen: dict[str, Any]) -> str:
+    """Return the key of a question that neither its guess nor a version is part of.
+
+    ``chosen`` is what the asker has chosen of its mechanism.
+    """
+    return _digest({"subject": subject, "purpose": purpose, "chosen": to_digits(chosen)})
 
 
 def to_digits(part: Any, digits: int = 9) -> Any:
@@ -367,10 +424,25 @@ def to_digits(part: Any, digits: int = 9) -> Any:
     return float(f"{part:.{digits}g}") if isinstance(part, float) else part
 
 
-def selection_key(metric: Metric, models: Sequence[str], epsilon: float | str | None, top_ups: int) -> str:
-    """Return the key of a choice among models: the models in their order, the metric and epsilon."""
-    subject = subject_key(" ".join(models), metric_identity(metric), "selection", top_ups)
-    return "selection " + _digest({"subject": subject, "epsilon": epsilon, "versions": _VERSIONS})
+def selection_key(
+    metric: dict[str, Any], models: Sequence[str], epsilon: float | str | None, top_ups: int, *, lasting: bool
+) -> str:
+    """Return the key of a choice among models: the models in their order, the metric and epsilon.
+
+    Parameters
+    ----------
+    metric : dict
+        Its identity.
+    models : sequence of str
+        Their digests.
+    epsilon : float, str or None
+    top_ups : int
+    lasting : bool
+        Whether versions of libraries are no part of it.
+    """
+    subject = subject_key(" ".join(models), metric, "selection", top_ups)
+    fixed = {} if lasting else {"versions": _VERSIONS}
+    return "selection " + _digest({"subject": subject, "epsilon": epsilon, **fixed})
 
 
 def digest_or_nonce(content: Any) -> str:
@@ -378,7 +450,35 @@ def digest_or_nonce(content: Any) -> str:
     try:
         return canonical_digest(content)
     except Undigestible:
-        return f"nonce {uuid.uuid4().hex}"
+        return _nonce()
+
+
+def _nonce() -> str:
+    return f"nonce {uuid.uuid4().hex}"
+
+
+def _outputs_of_made_up_rows(model: Any, data: HoldoutData) -> str:
+    """Return a digest of what a copy of a model predicts on rows that are no data; empty if it cannot."""
+    try:
+        with muted():
+            rows = _made_up_rows(data)
+            asked = copy.deepcopy(model)
+            method = next(each for each in reversed(_METHODS) if callable(getattr(asked, each, None)))
+            return lasting_digest(np.asarray(getattr(asked, method)(rows)))[0]
+    except Exception:  # whatever a model raises on rows that are none of its own
+        return ""
+
+
+def _made_up_rows(data: HoldoutData) -> Any:
+    """Return rows of as many columns as the holdout has, the same on every machine."""
+    count = data.n_columns
+    if count is None:
+        raise ValueError("The rows are no table.")
+    drawn = np.frombuffer(hashlib.shake_256(b"rows").digest(8 * _MADE_UP * count), dtype="<u8")
+    scales = np.resize([0.1, 1.0, 10.0, 100.0], _MADE_UP)[:, None]
+    rows = (drawn.reshape(_MADE_UP, count) / 2.0**63 - 1.0) * scales
+    columns = getattr(data.X, "columns", None)
+    return rows if columns is None else type(data.X)(dict(zip(columns, rows.T, strict=True)))
 
 
 def _digest(body: dict[str, Any]) -> str:

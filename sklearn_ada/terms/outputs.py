@@ -106,6 +106,13 @@ def value_scale_of(metric: Metric) -> float:
     return min(high - low, 1.0)
 
 
+def has_values_of(one: Observation, other: Observation) -> bool:
+    """Return whether two looks gave the same values of their metrics."""
+    summaries = one.outputs, other.outputs
+    mine, others = [each.numbers[len(each.numbers) - each.values :] for each in summaries]
+    return len(mine) == len(others) and bool((np.abs(mine - others) <= _CLOSE).all())
+
+
 @dataclass(frozen=True)
 class OutputSummary:
     """A model's outputs for some rows, and the metric's values, to compare them later.
@@ -154,7 +161,12 @@ class OutputSummary:
                 exact.update(_with_length(text))
                 return cls(exact.digest(), np.concatenate([*numbers, floats]), alone, len(floats))
         except Exception:  # whatever the parts of somebody's objects raise
-            return cls(os.urandom(32), np.empty(0))
+            return cls.of_nothing()
+
+    @classmethod
+    def of_nothing(cls) -> OutputSummary:
+        """Return a summary with which nothing agrees."""
+        return cls(os.urandom(32), np.empty(0))
 
     @classmethod
     def of_column(cls, column: Column, values: Any, unit: float = 1.0) -> OutputSummary:
@@ -181,7 +193,7 @@ class OutputSummary:
         Where there are only values, nothing agrees with it: the question is new each time.
         """
         if self.outputs is None:
-            return type(self)(os.urandom(32), np.empty(0))
+            return self.of_nothing()
         text = json.dumps(released, sort_keys=True).encode()
         numbers = self.numbers[: len(self.numbers) - self.values]
         return type(self)(_derived(self.outputs, "released", text), numbers)

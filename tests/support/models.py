@@ -116,20 +116,20 @@ class FromFile(ClassifierMixin, BaseEstimator):
     classes_ = np.array([0, 1])
 
     def __init__(self, path):
-        self.path = path
+        self.path = {"file": path}  # or what is in the file would count, as what it predicts for made-up rows
 
     def train(self, weights):
         """Write other weights into the file."""
-        np.save(self.path, weights)
+        np.save(self.path["file"], weights)
 
     def predict(self, X):
-        weights = np.load(self.path)
+        weights = np.load(self.path["file"])
         if np.isnan(weights).any():
             raise (KeyboardInterrupt if np.isnan(weights).all() else TypeError)("the file is empty")
         return (np.asarray(X) @ weights > 0).astype(int)
 
     def predict_proba(self, X):
-        odds = np.exp(np.asarray(X) @ np.load(self.path))
+        odds = np.exp(np.asarray(X) @ np.load(self.path["file"]))
         return np.column_stack([1 / (1 + odds), odds / (1 + odds)])
 
 

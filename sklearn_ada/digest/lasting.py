@@ -1,0 +1,174 @@
+"""Digest a fitted model so that time does not make another one of it.
+
+A model that is fitted again by the same code on the same rows should be proposed as the same: a day later,
+with another release of NumPy or scikit-learn, or from another folder. So this digest leaves out
+
+- versions of libraries, and settings that have their default, which a release may rename;
+- the last digits of floats: an array counts to six digits of its size, as solvers agree to about that;
+- what an estimator notes down besides: numbers, texts, times, paths and loggers, alone or in lists, that are
+  no settings of its. Clocks, counters and random names are such notes. Attributes of scikit-learn's own
+  estimators are known, so theirs count.
+
+A number that was learnt may be among the notes, such as a threshold. So whoever asks must tell models whose
+notes were left out apart by what they predict on rows that are public (`terms.models.model_digest`). What is
+still taken for the same wrongly costs the price of a comparison: the holdout decides (`asking.Proposal`).
+"""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import functools
+import inspect
+import logging
+import math
+import os
+import random
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sklearn_ada.digest.canonical import Walk, digest_by
+
+_DIGITS = 1e-6 / math.pi  # no round number: 1/2 would lie between two multiples of one
+_TINY = 1e-12  # below it a number is what a cancellation left
+_KNOWN = {
+    "sklearn", "numpy", "scipy", "pandas", "polars", "xgboost", "lightgbm", "catboost", "torch", "skorch",
+    "joblib", "sklearn_ada",
+}  # fmt: skip
+"""Libraries whose objects keep no notes but those that `canonical` names."""
+_NOTES = (
+    int, float, complex, str, bytes, bytearray, np.generic, decimal.Decimal, uuid.UUID, os.PathLike,
+    datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, logging.Logger, logging.LoggerAdapter,
+    random.Random, np.random.RandomState, np.random.Generator,
+)  # fmt: skip
+_PLACES = (os.PathLike, logging.Logger, logging.LoggerAdapter)  # settings that say where, not what
+_CONTAINERS = (list, tuple, set, frozenset, collections.deque)
+_PLAIN = (bool, int, float, str)
+_OF_FOLDS = {
+    "cv_results_", "scores_", "mse_path_", "coefs_paths_", "cv_values_", "best_score_", "scorer_", "cv",
+}  # fmt: skip
+"""What scikit-learn's estimators keep of their own cross-validation, beside what it has chosen."""
+_ALWAYS = {"n_features_in_", "fitted_", "is_fitted_"}  # which tell nothing
+
+
+def lasting_digest(obj: Any) -> tuple[str, bool]:
+    """Return a hexadecimal digest of what lasts of an object, and whether notes were left out.
+
+    Raises
+    ------
+    Undigestible
+        If some part has no readable content.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> lasting_digest(Ridge(alpha=1.0)) == lasting_digest(Ridge(alpha=1.0 + 1e-13))
+    True
+    >>> lasting_digest(Ridge(alpha=1.0)) == lasting_digest(Ridge(alpha=1.1))
+    False
+    """
+    walk = _LastingWalk()
+    return digest_by(walk, obj), walk.has_left_out
+
+
+class _LastingWalk(Walk):
+    """Digests an object without versions, last digits and notes."""
+
+    lasting = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_left_out = False
+        self._settings_of: Callable[[type], dict[str, Any]] = functools.cache(_settings_of)
+
+    def digest(self, obj: Any) -> bytes:
+        """Return the digest of an object; a float to some digits."""
+        if isinstance(obj, float | np.floating):
+            value = float(obj)
+            obj = value if not math.isfinite(value) else 0.0 if abs(value) < _TINY else float(f"{value:.6g}")
+        return super().digest(obj)
+
+    def array(self, array: np.ndarray) -> list[bytes]:
+        """Return the parts of an array, of floats to some digits."""
+        if array.dtype.kind == "f" and array.size:
+            array = _to_digits(np.asarray(array))
+        return super().array(array)
+
+    def counted(self, obj: Any, state: dict[Any, Any]) -> dict[Any, Any]:
+        """Return the part of an object's state that counts, without notes."""
+        counted, kind = super().counted(obj, state), type(obj)
+        counted = {name: value for name, value in counted.items() if name != "_sklearn_version"}
+        if "best_estimator_" in counted and any(one.__name__ == "BaseSearchCV" for one in kind.__mro__):
+            return {"best_estimator_": counted["best_estimator_"]}  # which predicts
+        settings = self._settings_of(kind)
+        if hasattr(kind, "get_params"):
+            counted = {k: v for k, v in counted.items() if k not in settings or not _is_same(settings[k], v)}
+        if kind.__module__.partition(".")[0] in _KNOWN:
+            return counted if kind.__name__[-2:] != "CV" else _without(_OF_FOLDS, counted)
+        kept = {}
+        for name, value in counted.items():
+            if name in settings:
+                left, is_note = value, _is_place(value)
+            else:
+                left, is_note = _without_notes(value), _is_note(value)
+            telling = name not in _ALWAYS and not (value is None or isinstance(value, bool))
+            self.has_left_out |= telling and (is_note or left is not value)
+            if not is_note:
+                kept[name] = left
+        return kept
+
+
+def _settings_of(kind: type) -> dict[str, Any]:
+    """Return the parameters of a class with their defaults; none if they cannot be read."""
+    try:
+        return {name: each.default for name, each in inspect.signature(kind).parameters.items()}
+    except (TypeError, ValueError):
+        return {}
+
+
+def _is_same(default: Any, value: Any) -> bool:
+    """Return whether a setting has its default."""
+    return value is default or (
+        type(value) is type(default) and isinstance(value, _PLAIN) and value == default
+    )
+
+
+def _without(names: set[str], state: dict[Any, Any]) -> dict[Any, Any]:
+    return {name: value for name, value in state.items() if name not in names}
+
+
+def _is_place(value: Any) -> bool:
+    """Return whether a setting says where something is kept or written."""
+    return isinstance(value, _PLACES) or (isinstance(value, str) and os.path.isabs(value))
+
+
+def _is_note(value: Any) -> bool:
+    """Return whether a value is a number, a text, a time or the like, or holds nothing else."""
+    if value is None or isinstance(value, _NOTES):
+        return True
+    if isinstance(value, dict):
+        return all(_is_note(part) for item in value.items() for part in item)
+    return isinstance(value, _CONTAINERS) and all(map(_is_note, value))
+
+
+def _without_notes(value: Any) -> Any:
+    """Return a dict without the values that are notes; anything else as it is."""
+    if type(value) is not dict or not any(map(_is_note, value.values())):
+        return value
+    return {name: each for name, each in value.items() if not _is_note(each)}
+
+
+def _to_digits(floats: Any) -> Any:
+    """Return floats as multiples of a step that is a part of the size of them all."""
+    wide = floats.astype(np.float64)
+    finite = wide[np.isfinite(wide)]
+    largest = float(np.abs(finite).max()) if finite.size else 0.0
+    if not largest:
+        return wide + 0.0
+    size = float(np.sqrt(np.mean((finite / largest) ** 2))) * largest
+    # A power of two, so that the size itself has no last digits.
+    return np.round(wide / 2.0 ** round(math.log2(size)) / _DIGITS) + 0.0
