@@ -9,9 +9,9 @@ with another release of NumPy or scikit-learn, or from another folder. So this d
   no settings of its. Clocks, counters and random names are such notes. Attributes of scikit-learn's own
   estimators are known, so theirs count.
 
-A number that was learnt may be among the notes, such as a threshold. So whoever asks must tell models whose
-notes were left out apart by what they predict on rows that are public (`terms.models.model_digest`). What is
-still taken for the same wrongly costs the price of a comparison: the holdout decides (`asking.Proposal`).
+A number that was learnt may be among the notes, such as a threshold. So they are handed over, and a copy of
+the model is tried without them on rows that are made up (`terms.models.model_digest`). What is still taken
+for the same wrongly costs the price of a comparison: the holdout decides (`asking.Proposal`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import os
 import random
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,8 +55,20 @@ _OF_FOLDS = {
 _ALWAYS = {"n_features_in_", "fitted_", "is_fitted_"}  # which tell nothing
 
 
-def lasting_digest(obj: Any) -> tuple[str, bool]:
-    """Return a hexadecimal digest of what lasts of an object, and whether notes were left out.
+class Note(NamedTuple):
+    """An attribute that was left out: whose it is, its name and its value."""
+
+    owner: Any
+    name: str
+    value: Any
+
+    def altered(self) -> Any:
+        """Return another value of the same kind; the same where it tells nothing but a time or a place."""
+        return _altered(self.value)
+
+
+def lasting_digest(obj: Any) -> tuple[str, list[Note]]:
+    """Return a hexadecimal digest of what lasts of an object, and the notes that were left out.
 
     Raises
     ------
@@ -66,13 +78,13 @@ def lasting_digest(obj: Any) -> tuple[str, bool]:
     Examples
     --------
     >>> from sklearn.linear_model import Ridge
-    >>> lasting_digest(Ridge(alpha=1.0)) == lasting_digest(Ridge(alpha=1.0 + 1e-13))
+    >>> lasting_digest(Ridge(alpha=2.0)) == lasting_digest(Ridge(alpha=2.0 + 1e-13))
     True
-    >>> lasting_digest(Ridge(alpha=1.0)) == lasting_digest(Ridge(alpha=1.1))
+    >>> lasting_digest(Ridge(alpha=2.0)) == lasting_digest(Ridge(alpha=2.1))
     False
     """
     walk = _LastingWalk()
-    return digest_by(walk, obj), walk.has_left_out
+    return digest_by(walk, obj), walk.notes
 
 
 class _LastingWalk(Walk):
@@ -82,7 +94,7 @@ class _LastingWalk(Walk):
 
     def __init__(self) -> None:
         super().__init__()
-        self.has_left_out = False
+        self.notes: list[Note] = []
         self._settings_of: Callable[[type], dict[str, Any]] = functools.cache(_settings_of)
 
     def digest(self, obj: Any) -> bytes:
@@ -115,11 +127,32 @@ class _LastingWalk(Walk):
                 left, is_note = value, _is_place(value)
             else:
                 left, is_note = _without_notes(value), _is_note(value)
-            telling = name not in _ALWAYS and not (value is None or isinstance(value, bool))
-            self.has_left_out |= telling and (is_note or left is not value)
+            if (is_note or left is not value) and _tells(name, value):
+                self.notes.append(Note(obj, name, value))
             if not is_note:
                 kept[name] = left
         return kept
+
+
+def _tells(name: Any, value: Any) -> bool:
+    """Return whether a note may tell anything."""
+    return isinstance(name, str) and name not in _ALWAYS and not (value is None or isinstance(value, bool))
+
+
+def _altered(value: Any) -> Any:
+    if value is None or isinstance(value, bool | np.bool_):
+        return value
+    if isinstance(value, int | float | np.integer | np.floating):
+        return type(value)(-value - 1)
+    if isinstance(value, str | bytes | bytearray):
+        return type(value)()
+    if isinstance(value, dict):
+        return (
+            type(value)({name: _altered(each) for name, each in value.items()})
+            if type(value) is dict
+            else value
+        )
+    return type(value)(map(_altered, value)) if type(value) in _CONTAINERS else value
 
 
 def _settings_of(kind: type) -> dict[str, Any]:

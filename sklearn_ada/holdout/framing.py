@@ -204,7 +204,9 @@ def _telling_more(question: Question, *, drawn: bool) -> list[str]:
     if question.n_subsamples is not None:
         return []
     exact = ["certify", *["certify" + _DRAWN] * drawn]
-    return exact if question.purpose == "check" and question.chosen() else [*exact, "sealed"]
+    if question.purpose == "check":
+        return exact if question.chosen() else [*exact, "sealed"]
+    return ["sealed"] if question.is_drawn else [*exact, "sealed"]  # ends that are drawn are narrower
 
 
 def frame(session: Session, asked: Ask, question: Question) -> Framed:

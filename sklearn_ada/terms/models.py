@@ -15,6 +15,7 @@ import json
 import re
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ from sklearn_ada._notices import muted
 from sklearn_ada._validation import bad_parameter, printable
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
-from sklearn_ada.digest.lasting import lasting_digest
+from sklearn_ada.digest.lasting import Note, lasting_digest
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.metrics.outputs import Given
 from sklearn_ada.metrics.scorers import score_of
@@ -39,7 +40,7 @@ from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.predictions import Predictions, in_order_of
 
 _METHODS = ("predict", "predict_proba", "decision_function")  # one of them is what a metric reads of a model
-_MADE_UP = 1000  # rows
+_MADE_UP, _MOST_NOTES = 400, 50  # rows, and notes that are tried
 _LONGEST = 60  # characters of a name
 _VERSIONS = {each.__name__: each.__version__ for each in (np, scipy, sklearn)}
 _FLOAT_IN_TEXT = re.compile(r"\d+\.\d+(e[+-]?\d+)?|\d+e[+-]?\d+")
@@ -323,20 +324,18 @@ def model_digest(estimator: Any, data: HoldoutData, policy: Policy) -> str:
     Take it before the model predicts anything: some models change when they do. Predictions that were given
     are their labels and nothing else, no code and no version of this package.
 
-    Since format 3 it is what lasts of the model (`digest.lasting`). Where notes of its were left out, what a
-    copy says on rows that are made up is part of it: this tells apart models that have learnt other numbers.
+    Since format 3 it is what lasts of the model (`digest.lasting`). What a model notes down counts only if a
+    copy without it says something else about rows that are made up.
     """
     if isinstance(estimator, Given):
         return digest_or_nonce(("given", estimator.given_outputs))
     if not is_lasting(policy):
         return digest_or_nonce(estimator)
     try:
-        digest, has_left_out = lasting_digest(estimator)
+        digest, notes = lasting_digest(estimator)
+        return lasting_digest([digest, *_telling_notes(estimator, data)])[0] if notes else digest
     except Undigestible:
         return _nonce()
-    if not has_left_out:
-        return digest
-    return _digest({"model": digest, "outputs": _outputs_of_made_up_rows(estimator, data)})
 
 
 def is_lasting(policy: Policy) -> bool:
@@ -362,17 +361,18 @@ def lasting_identity(metric: Metric, data: HoldoutData) -> dict[str, Any]:
 
     A range that validation rows have suggested is no part of it: what is on record has one.
     """
-    scoring, described = metric.scoring, metric.describe()
-    if isinstance(scoring, str):
-        named = score_of(scoring, 0 if data.classes is None else len(data.classes))
+    described = metric.describe()
+    base = getattr(metric, "base", metric)
+    if base.string is not None:
+        of_class = "" if base.positive in (None, 1) else f" of {base.positive!r}"
+        named = score_of(base.string, 0 if data.classes is None else len(data.classes)) + of_class
     else:
         try:
-            named = lasting_digest(scoring)[0]
+            named = lasting_digest(base.scoring)[0]
         except Undigestible:
             named = _nonce()
     bounds = None if metric.suggests_range else described["range"]
-    of_two = "base" in described  # a difference has the function of its metric
-    return {"scoring": named, "kind": described["kind"], "range": bounds, "of_two": of_two}
+    return {"scoring": named, "kind": described["kind"], "range": bounds}
 
 
 def subject_key(model: str, metric: dict[str, Any], mechanism: str, top_ups: int = 0) -> str:
@@ -457,16 +457,49 @@ def _nonce() -> str:
     return f"nonce {uuid.uuid4().hex}"
 
 
-def _outputs_of_made_up_rows(model: Any, data: HoldoutData) -> str:
-    """Return a digest of what a copy of a model predicts on rows that are no data; empty if it cannot."""
+def _telling_notes(model: Any, data: HoldoutData) -> list[Any]:
+    """Return what a model predicts on made-up rows, and those of its notes that change this.
+
+    Of a text, such as a path, it counts what the model predicts with it, and not what it is. Where the model
+    cannot predict such rows, all notes count that are numbers or texts.
+    """
     try:
         with muted():
-            rows = _made_up_rows(data)
-            asked = copy.deepcopy(model)
-            method = next(each for each in reversed(_METHODS) if callable(getattr(asked, each, None)))
-            return lasting_digest(np.asarray(getattr(asked, method)(rows)))[0]
-    except Exception:  # whatever a model raises on rows that are none of its own
-        return ""
+            tried, rows = copy.deepcopy(model), _made_up_rows(data)
+            _, notes = lasting_digest(tried)
+            before = _outputs_on(rows, tried)
+            return [
+                before,
+                *(note.value for note in notes[:_MOST_NOTES] if _changes(tried, note, rows, before)),
+            ]
+    except Exception:  # rows that are no table of numbers, or none of the model's
+        return [note.value for note in lasting_digest(model)[1] if note.altered() is not note.value]
+
+
+def _changes(model: Any, note: Note, rows: Any, before: list[str]) -> bool:
+    """Return whether a model predicts something else for rows if a note of its is another one."""
+    altered = note.altered()
+    if altered is note.value or isinstance(altered, str):
+        return False
+    try:
+        setattr(note.owner, note.name, altered)
+        return _outputs_on(rows, model) != before
+    except Exception:  # it predicts nothing, or what holds the note does not let go of it
+        return True
+    finally:
+        with suppress(Exception):
+            setattr(note.owner, note.name, note.value)
+
+
+def _outputs_on(rows: Any, model: Any) -> list[str]:
+    """Return digests of what the methods of a model predict; of those that it has, one must work."""
+    found = []
+    for method in _METHODS:
+        with suppress(Exception):  # whatever a model raises
+            found.append(lasting_digest([method, np.asarray(getattr(model, method)(rows))])[0])
+    if not found:
+        raise ValueError("The model predicts none of these rows.")
+    return found
 
 
 def _made_up_rows(data: HoldoutData) -> Any:

@@ -51,8 +51,8 @@ def asked(request, rows, model, tmp_path, monkeypatch):
 
     holdout = Holdout(rows[2], rows[3], ledger=tmp_path / "ledger.db", route=route)
 
-    def ask(guess=0.8):
-        return holdout.check(model, scoring="accuracy", guess=guess, settings=how)
+    def ask(scoring="accuracy"):
+        return holdout.check(model, scoring=scoring, guess=0.8, settings=how)
 
     with monkeypatch.context() as patch:
         patch.setattr(kind, "release", raising)
@@ -65,7 +65,7 @@ def test_a_mechanism_that_raises_gives_a_priced_failure_and_others_go_on(asked):
     assert failed.cost.nats == holdout.report().nats == pytest.approx(-math.log(0.001 / len(FAILURES)))
     assert failed.certificate.vacuous
     assert "the value is" not in f"{failed!r} {bodies(holdout)!r}"
-    again, other = ask(), ask(guess=0.79)
+    again, other = ask(), ask("balanced_accuracy")
     assert (again.repeated, again.reason) == (True, failed.reason)
     assert other.verdict != "failed"
     assert (other.verdict == "refused") == (holdout.route == "differential_privacy")  # that route has ended

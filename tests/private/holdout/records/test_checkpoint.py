@@ -21,9 +21,10 @@ ROWS, LABELS = np.arange(800.0).reshape(400, 2), (np.arange(400) % 4 == 0).astyp
 
 
 def checks(holdout, count=40):
-    """Return the answers to so many checks of one model."""
-    model = Constant(0).fit(ROWS, LABELS)
-    return [holdout.check(model, scoring="accuracy", guess=0.7 + 0.002 * n) for n in range(count)]
+    """Return the answers to so many checks of one model, each with cells of its own."""
+    model, asked = Constant(0).fit(ROWS, LABELS), {"scoring": "accuracy"}
+    widths = [0.05 + 0.0001 * n for n in range(count)]
+    return [holdout.check(model, guess=0.7 + 0.002 * n, settings=widths[n], **asked) for n in range(count)]
 
 
 @pytest.fixture
@@ -178,7 +179,7 @@ def test_a_report_shows_names_in_the_order_that_they_came_in(often, tmp_path, ca
         holdout = Holdout(ROWS, LABELS, ledger=path, who=who)
         model = Constant(0).fit(ROWS, LABELS)
         for guess in 0.7 + 0.01 * number + 0.001 * np.arange(10):
-            holdout.check(model, scoring="accuracy", guess=float(guess))
+            holdout.check(model, scoring="accuracy", guess=float(guess), settings=float(guess) / 10.0)
     assert main(["ledger", "report", path]) == 0
     text = capsys.readouterr().out
     assert text.index("zoe") < text.index("ada") < text.index("bob")

@@ -40,7 +40,7 @@ def asked(path, **terms):
     holdout = Holdout(X[HELD], Y[HELD], ledger=path, **TERMS, **terms)
     for tree in TREES:
         holdout.check(tree, scoring="accuracy", guess_from=EXAMPLES)
-    holdout.check(TREES[0], scoring="accuracy", guess=0.2)
+    holdout.check(TREES[0], scoring="accuracy", guess=0.2, settings=0.05)
     holdout.check(TREES[0], scoring="f1", guess_from=EXAMPLES)
     for scoring in ("accuracy", "f1", "roc_auc"):
         holdout.certify(TREES[1], scoring=scoring, guess_from=EXAMPLES)
@@ -238,7 +238,7 @@ def test_the_page_has_what_the_certificate_has(ada, tmp_path):
         assert text in page
     holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "many.db")
     for number in range(201):
-        holdout.check(TREES[0], scoring="accuracy", guess=0.8 + number / 1e4)
+        holdout.check(TREES[0], scoring="accuracy", guess=0.8, settings=0.05 + number / 1e5)
     assert "The last 200 of 201; the JSON has" in page_of(holdout)
 
 

@@ -205,11 +205,11 @@ def test_a_model_of_float_labels_answers_about_many_rows_as_about_an_array(predi
 
 
 def test_predictions_are_their_labels_whatever_the_code_and_the_version(predicted, monkeypatch):
-    before = model_digest(Predictions(predicted))
+    before = model_digest(Predictions(predicted), None, None)
     monkeypatch.setattr("sklearn_ada.data.columns._FEW", 1)
     monkeypatch.setattr("sklearn_ada.__version__", "9.9")
-    assert model_digest(Predictions(predicted)) == before
-    assert model_digest(Predictions(np.r_[1 - predicted[:1], predicted[1:]])) != before
+    assert model_digest(Predictions(predicted), None, None) == before
+    assert model_digest(Predictions(np.r_[1 - predicted[:1], predicted[1:]]), None, None) != before
 
 
 CHANGED = "was changed, replaced or removed"

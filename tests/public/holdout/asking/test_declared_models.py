@@ -37,7 +37,8 @@ def certify(holdout, model, scoring="accuracy"):
 def surprise(holdout, model=OTHER):
     """Make the account large by guesses that fail."""
     for k in range(8):
-        holdout.check(model, scoring="accuracy", guess=Guess(0.99 - 0.01 * k, 1e6))
+        guess = Guess(0.99 - 0.01 * k, 1e6)
+        holdout.check(model, scoring="accuracy", guess=guess, settings=0.01 + 0.0001 * k)
 
 
 def test_nothing_revealed_later_widens_a_declared_interval_of_the_declared_metric(holdout):

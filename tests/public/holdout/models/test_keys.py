@@ -7,7 +7,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Guess, Holdout, MedianSettings, Metric, ThresholdoutScorer
+from sklearn_ada import Holdout, MedianSettings, Metric, ThresholdoutScorer
 from tests.support import holdouts
 from tests.support.ledger.fitted_models import ByRow, Constant, FirstRule, X, Y
 
@@ -25,8 +25,6 @@ def model():
 
 ASKED = {"scoring": "accuracy", "purpose": "check", "guess": 0.8}
 CHANGED = [
-    {"guess": 0.81},
-    {"guess": Guess(0.8, 50.0)},
     {"scoring": "balanced_accuracy"},
     {"purpose": "certify"},
     {"settings": 0.05},

@@ -249,10 +249,10 @@ def test_a_stranger_with_ledger_and_secret_searches_all_counts(keyed, tmp_path):
     n, right = 10_000, 8_517
     holdout = holdout_of(n, tmp_path / "ledger.db", **({"seal_key": PUBLIC} if keyed else {}))
     model, guess = RightOn(right), Guess(0.85, 30_000)
-    answer = holdout.certify(model, scoring="accuracy", guess=guess)
     holdout.check(model, scoring="accuracy", guess=guess)
+    answer = holdout.certify(model, scoring="accuracy", guess=guess)
     assert holdout.select([model, RightOn(3)], scoring="accuracy") == 0
-    record, check, selection = (holdout.ledger.record(number) for number in (answer.index, 2, 3))
+    record, check, selection = (holdout.ledger.record(number) for number in (answer.index, 1, 3))
     session, secret = holdout._session, holdout.ledger.secret()
 
     by_pad = None
@@ -309,8 +309,8 @@ def test_a_model_that_is_asked_again_is_found_by_what_it_says(holdout, nearly_fr
     models, guess = [Shifting(425), Shifting(100)], Guess(0.85, 1500)
     ways = {
         "select": lambda: holdout.select(models, scoring="accuracy"),
-        "certify": lambda: holdout.certify(models[0], scoring="accuracy", guess=guess),
         "check": lambda: holdout.check(models[0], scoring="accuracy", guess=guess),
+        "certify": lambda: holdout.certify(models[0], scoring="accuracy", guess=guess),
     }
     first = {name: way() for name, way in ways.items()}
     for name, way in ways.items():

@@ -281,7 +281,7 @@ def test_what_has_nothing_sealed_cannot_be_unsealed(holdout, of_two_classes, tmp
     other, strict = (holdout_of(500, tmp_path / f"{t}.db", tolerance=t) for t in (0.5, 0.01))
     failed_there = other.certify(Failing(1), **GUESSED)
     first, strange, refused = ask(holdout, 425, 0.8512), ask(other, 380, 0.8512), ask(strict, 425, 0.8512)
-    failed, check = holdout.certify(Failing(1), **GUESSED), holdout.check(RightOn(425), **GUESSED)
+    failed, check = holdout.certify(Failing(1), **GUESSED), holdout.check(RightOn(424), **GUESSED)
     assert failed_there.index == first.index
     final = of_two_classes.publish(RightOn(200), **BALANCED)
     wrong = (failed, check, strange, 99, -1, 0, "first", True, [None], [first, failed], 1.0)
@@ -303,7 +303,7 @@ def test_after_closing_nothing_new_is_answered(answers, tmp_path, nearly_free):
     holdout.close()
     holdout.close()  # once is enough
     assert [body.get("kind") for body in bodies(holdout)].count("close") == 1
-    refused = [ask(holdout, 426, 0.8512), holdout.check(RightOn(425), scoring="accuracy", guess=0.85)]
+    refused = [ask(holdout, 426, 0.8512), holdout.check(RightOn(424), scoring="accuracy", guess=0.85)]
     refused.append(ask(holdout, 425 if answers == "coarse" else 426, 0.8512, publish=True))
     assert {answer.verdict for answer in refused} == {"refused"}
     assert "was closed" in refused[0].reason
