@@ -26,7 +26,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.changes import check_not_held_out
-from sklearn_ada.holdout.records import Key, read_value
+from sklearn_ada.holdout.records import Key, read_answer, read_value
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.ledger.hash_chain import Record
 from sklearn_ada.metrics.base import UndefinedMetricError
@@ -178,10 +178,8 @@ class Framed:
             keys, others = (recorded_as,), []
         entry: dict[str, Any] = {"metric": metric.describe(), "mechanism": mechanism, "guess": guess_entry}
         entry |= {"purpose": question.purpose, "model": subject.name, **session.asker.stamp()}
-        has_declared = session.ledger.read(lambda state: state.has_declared)
-        declared_key = subject.declared_key(metric) if has_declared else ""
-        subject_key_ = about(mechanism["name"])
-        return cls(asked, question, subject_key_, keys, tuple(others), declared_key, entry)
+        declared_key = _declared_key(session, subject, metric)
+        return cls(asked, question, about(name), keys, tuple(others), declared_key, entry)
 
     def has_guess_of(self, record: Record) -> bool:
         """Return whether a record was asked with the guess of this question, to three digits."""
@@ -197,6 +195,22 @@ def _key_of_guess(session: Session, question: Question, subject: str, guess_entr
     # guess is fixed but for noise if its rows are.
     digits = 3 if rows and not is_private else 9
     return question_key(subject, question.purpose, guess_entry, rows, question.describe(), digits)
+
+
+def _declared_key(session: Session, subject: Subject, metric: Metric) -> str:
+    """Return the key among declared models; empty if nothing was declared or the share was given away.
+
+    Ledgers of older formats gave it to intervals of all rows, which a guess tunes.
+    """
+    if not session.ledger.read(lambda state: state.has_declared):
+        return ""
+    if session.policy.format < 3:
+        about = subject_key(subject.digest, metric_identity(metric), "certify", session.data.first_like)
+        found = session.ledger.find_subject(about)
+        before = None if found is None else read_answer(found)
+        if before is not None and before.declared and "interval" in before.mechanism:
+            return ""
+    return subject.declared_key(metric)
 
 
 def _telling_more(question: Question, *, drawn: bool) -> list[str]:

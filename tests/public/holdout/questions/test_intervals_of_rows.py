@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn_ada import Guess, Holdout, Metric
 from tests.support import holdouts
 from tests.support.laws import is_too_often
+from tests.support.ledgers import begun_as
 from tests.support.models import Column
 
 RNG = np.random.default_rng(0)
@@ -91,7 +92,8 @@ def test_betting_is_narrower_than_before_and_pays_for_its_ends(tmp_path):
 
 def test_what_an_older_release_answered_is_returned():
     """The question by its value alone, recorded before, is not asked anew with another interval."""
-    holdout = Holdout(*HELD, ledger=":memory:")
+    with begun_as(1):
+        holdout = Holdout(*HELD, ledger=":memory:")
     before = holdouts.ask_by_value(holdout, MODEL, purpose="certify", **BOUNDED)
     assert "bets" not in before.certificate.theorem
     again = holdout.certify(MODEL, **BOUNDED)

@@ -301,7 +301,7 @@ class Shifting(RightOn):
 
     def predict(self, X):
         at = (np.asarray(X)[:, 0] - float(os.environ.get("SHIFT", 0))) % 500
-        return (at >= self.right_).astype(np.int8)
+        return (at >= self.right).astype(np.int8)
 
 
 def test_a_model_that_is_asked_again_is_found_by_what_it_says(holdout, nearly_free, monkeypatch):

@@ -13,13 +13,16 @@ class RightOn:
     """Right on the first rows and wrong on the rest, where every label is 0."""
 
     def __init__(self, right, name=""):
-        self.right_, self.name = right, name
+        self.right, self.name = right, name
+
+    def __sklearn_is_fitted__(self):
+        return True
 
     def fit(self, X, y):
         return self
 
     def predict(self, X):
-        return (np.asarray(X)[:, 0] >= self.right_).astype(np.int8)
+        return (np.asarray(X)[:, 0] >= self.right).astype(np.int8)
 
 
 def rows(n):
