@@ -218,9 +218,7 @@ def _telling_more(question: Question, *, drawn: bool) -> list[str]:
     if question.n_subsamples is not None:
         return []
     exact = ["certify", *["certify" + _DRAWN] * drawn]
-    if question.purpose == "check":
-        return exact if question.chosen() else [*exact, "sealed"]
-    return ["sealed"] if question.is_drawn else [*exact, "sealed"]  # ends that are drawn are narrower
+    return exact if question.purpose == "check" and question.chosen() else [*exact, "sealed"]
 
 
 def frame(session: Session, asked: Ask, question: Question) -> Framed:
@@ -321,7 +319,7 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
 
 def is_by_value_alone(session: Session, framed: Framed, of_rows: Framed) -> bool:
     """Return whether a question is answered with the interval of its value, and not with one of all rows."""
-    if session.ledger.find(framed.keys[0]) is not None:
+    if session.policy.format < 3 and session.ledger.find(framed.keys[0]) is not None:
         return True
     is_declared = session.ledger.read(lambda state: state.is_declared(framed.declared_key))
     return is_declared and session.ledger.find(of_rows.keys[0]) is None

@@ -93,17 +93,23 @@ def test_ends_that_are_not_drawn_are_the_same_whatever_the_secret_and_not_much_w
 
 
 @pytest.mark.parametrize("answers", ["exact", "coarse"])
-@pytest.mark.parametrize("first", [True, False])
-def test_what_is_on_record_under_the_other_setting_is_no_answer(first, answers):
-    """Else one of two would be had for nothing, and a certificate that needs no secret from draws."""
+def test_a_record_with_drawn_ends_is_no_answer_to_whoever_wants_none(answers):
+    """Else a certificate that needs no secret would be had from draws."""
     holdout = opened(answers=answers)
-    one, other = (certified(SMALL, holdout=holdout, drawn=drawn) for drawn in (first, not first))
+    one, other = (certified(SMALL, holdout=holdout, drawn=drawn) for drawn in (True, False))
     assert not other.repeated
     assert other.cost.nats > 1.0
-    assert [assumes_secret(each) for each in (one, other)] == [first, not first]
+    assert [assumes_secret(each) for each in (one, other)] == [True, False]
     spent = holdout.report().nats
-    assert certified(SMALL, holdout=holdout, drawn=first).index == one.index
+    assert certified(SMALL, holdout=holdout, drawn=True).index == one.index
     assert holdout.report().nats - spent < 0.01
+
+
+@pytest.mark.parametrize("answers", ["exact", "coarse"])
+def test_a_record_without_drawn_ends_is_one_to_everybody(answers):
+    holdout = opened(answers=answers)
+    one, other = (certified(SMALL, holdout=holdout, drawn=drawn) for drawn in (False, True))
+    assert (other.repeated, other.interval, assumes_secret(other)) == (True, one.interval, False)
 
 
 @pytest.mark.parametrize("guess", [Guess(-0.8, 300.0, 0.6, 1.0), Guess(-0.9, 300.0, 0.7, 1.0)])
