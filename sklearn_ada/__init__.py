@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # under their own names, by which type checkers take them for
     from sklearn_ada.model_selection.scorers import LadderScorer as LadderScorer
     from sklearn_ada.model_selection.scorers import StableHoldoutScorer as StableHoldoutScorer
     from sklearn_ada.model_selection.scorers import ThresholdoutScorer as ThresholdoutScorer
+    from sklearn_ada.model_selection.with_validation import WithValidation as WithValidation
     from sklearn_ada.planning.display import PlanDisplay as PlanDisplay
     from sklearn_ada.planning.plan import plan_holdout as plan_holdout
     from sklearn_ada.questions.ladder_check import LadderSettings as LadderSettings
@@ -40,6 +41,7 @@ _NAMES = {
     "metrics.metric": "Metric",
     "model_selection.reusable": "ReusableHoldoutCV",
     "model_selection.scorers": "LadderScorer StableHoldoutScorer ThresholdoutScorer",
+    "model_selection.with_validation": "WithValidation",
     "planning.display": "PlanDisplay",
     "planning.plan": "plan_holdout",
     "questions.ladder_check": "LadderSettings",

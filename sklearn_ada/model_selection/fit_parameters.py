@@ -40,8 +40,8 @@ OWNER = "ReusableHoldoutCV.fit"
 _OF_SEARCH = {"cv", "scoring", "refit", "callbacks", "study"}  # which see training rows, or no rows at all
 _ADVICE = (
     "Rows that a model is trained on, or stopped by, are not to judge it by. Cut those to stop it by from "
-    "the training part of each fold, inside its fit, as early_stopping=True does; or pass rows that are "
-    "neither in X nor in the holdout."
+    "the training part of each fold, inside its fit: WithValidation(model) does, or early_stopping=True; or "
+    "pass rows that are neither in X nor in the holdout."
 )
 
 
