@@ -31,9 +31,10 @@ notebook only: in a log it would be noise, so there, and without tqdm, lines are
 
 *The session* (`session_folder`) is an interpreter and its children, which share the temporary ledgers in a
 folder, named in the environment. The name is set when the package is imported, before any worker is started,
-so that workers inherit it: a search that they build themselves goes on paying from the same budget. A worker
-that was started before the import does not have the name, and passes on that there is none. Every import of
-the package runs this.
+so that workers inherit it: a search that they build themselves goes on paying from the same budget. The
+folder itself is made then, too, and never again: where it is missing later, so are its ledgers. A worker that
+was started before the import does not have the name, and passes on that there is none. Every import of the
+package runs this.
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
 
 
 def session_folder() -> str | None:
-    """Return the folder of this session's temporary ledgers; whoever needs it makes it.
+    """Return the folder of this session's temporary ledgers, which the process made that began it.
 
     None in a worker that has not inherited it. ValueError if the environment names none of this package's.
     """
@@ -215,6 +216,13 @@ def session_folder() -> str | None:
 def began_here() -> bool:
     """Return whether the session began in this very process, which cleans up after it."""
     return _began == os.getpid()
+
+
+def is_worker() -> bool:
+    """Return whether another process has started this one to work for it, or this one was forked."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    of_pool = multiprocessing is not None and multiprocessing.parent_process() is not None
+    return of_pool or os.getpid() != _imported_by
 
 
 def has_ended() -> bool:
@@ -354,7 +362,10 @@ def _begin() -> str:
         place = tempfile.gettempdir()
     except OSError:  # there is none, which matters to who needs a temporary ledger
         place = os.path.abspath("no folder for temporary files")
-    return os.path.join(place, f"sklearn_ada_{os.getpid()}_{os.urandom(8).hex()}")
+    folder = os.path.join(place, f"sklearn_ada_{os.getpid()}_{os.urandom(8).hex()}")
+    with contextlib.suppress(OSError):  # which matters to who needs a temporary ledger
+        os.mkdir(folder, mode=0o700)
+    return folder
 
 
 def _clean_up() -> None:
@@ -362,6 +373,7 @@ def _clean_up() -> None:
         shutil.rmtree(_folder, ignore_errors=True)
 
 
+_imported_by = os.getpid()
 _began = -1  # the process that began the session, if it was this one or one that this was forked from
 if VARIABLE not in os.environ:
     os.environ[VARIABLE] = _begin()

@@ -61,6 +61,7 @@ def _own_session(monkeypatch, tmp_path_factory):
     """Give each test a session of its own: holdouts of the same labels share a temporary ledger in one."""
     name = f"sklearn_ada_{os.getpid()}_{secrets.token_hex(8)}"
     folder = os.path.join(tmp_path_factory.getbasetemp(), name)
+    os.mkdir(folder, mode=0o700)
     monkeypatch.setattr(_notices, "_folder", folder)
     monkeypatch.setenv(_notices.VARIABLE, folder)
     monkeypatch.setattr(memory, "_noted", set())

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import os
 import re
+import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ def temporary_ledger_path(fingerprint: str, kind: str = "") -> str:
         folder = session_folder()
     except ValueError as error:
         raise LedgerUnavailableError(str(error)) from None
-    if folder is None or (began_here() and _is_worker_of_a_cluster()):
+    if folder is None or (began_here() and is_worker_of_a_cluster()):
         raise LedgerUnavailableError(
             "This worker was started before sklearn_ada was imported, or on another machine, so it cannot "
             "share the temporary ledger of the process that sent it this work: ledger=None would give it a "
@@ -122,7 +123,7 @@ def temporary_ledger_path(fingerprint: str, kind: str = "") -> str:
             "had asked of these rows is not known any more. For rows that nobody has asked about, "
             f"{_WAY_OUT}, which outlives an interpreter."
         )
-    _make(folder)
+    _check_folder(folder)
     # Not the digest itself: names of files are no place to compare rows with.
     name = hashlib.sha256(os.fsencode(f"{folder} {fingerprint}")).hexdigest()[:32]
     return os.path.join(folder, f"{kind}-{name}.db" if kind else f"{name}.db")
@@ -139,26 +140,29 @@ def is_temporary(path: str) -> bool:
     return os.path.dirname(path) == os.environ.get(VARIABLE)
 
 
-def _make(folder: str) -> None:
-    """Make the folder, for its owner alone; LedgerUnavailableError if it is not."""
+def _check_folder(folder: str) -> None:
+    """Raise LedgerUnavailableError unless the folder is there, for its owner alone.
+
+    Whoever began the session has made it. To make it again would be a fresh budget.
+    """
     try:
-        os.mkdir(folder, mode=0o700)
-    except FileExistsError:
         found = os.lstat(folder)
-        private = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
-        if not (private and os.path.isdir(folder) and not os.path.islink(folder)):
-            raise LedgerUnavailableError(
-                "The folder of temporary ledgers is not this user's alone. Unset SKLEARN_ADA_SESSION in the "
-                f"environment and start anew, or {_WAY_OUT}."
-            ) from None
     except OSError as error:
         raise LedgerUnavailableError(
-            f"The folder of temporary ledgers cannot be made ({error.strerror}). Set TMPDIR to a folder that "
-            f"can be written to, or {_WAY_OUT}."
-        ) from error
+            f"The folder of temporary ledgers is not there ({error.strerror}): it could not be made, was "
+            "cleaned away, or is on another machine. Whatever was asked of these rows would be forgotten. "
+            "Set TMPDIR to a folder that lasts and start anew; or, for rows that nobody has asked about, "
+            f"{_WAY_OUT}."
+        ) from None
+    private = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
+    if not (private and stat.S_ISDIR(found.st_mode)):
+        raise LedgerUnavailableError(
+            "The folder of temporary ledgers is not this user's alone. Unset SKLEARN_ADA_SESSION in the "
+            f"environment and start anew, or {_WAY_OUT}."
+        )
 
 
-def _is_worker_of_a_cluster() -> bool:
+def is_worker_of_a_cluster() -> bool:
     """Return whether dask or ray says that this process works for another one."""
     distributed: Any = sys.modules.get("distributed")
     if distributed is not None:

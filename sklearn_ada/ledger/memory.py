@@ -6,14 +6,16 @@ import os
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from sklearn_ada._notices import is_worker
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger.hash_chain import State, StoredRecord, parse_json
+from sklearn_ada.ledger.locations import is_worker_of_a_cluster
 from sklearn_ada.ledger.transactions import PAGE, Address, Beginning, ChainedLedger, Connection
 
 _ELSEWHERE = (
-    "A ledger in memory cannot leave its process: a copy would be a second budget. Use threads instead of "
-    "processes; or, for rows that nobody has asked about, a file from the start (ledger='holdout.db', or "
-    "ledger=None for a temporary one)."
+    "A ledger in memory cannot leave its process, and no worker begins one: each would be a second budget. "
+    "Use threads instead of processes; or, for rows that nobody has asked about, a file from the start "
+    "(ledger='holdout.db', or ledger=None for a temporary one)."
 )
 _SCHEME = ":memory:"
 
@@ -80,6 +82,8 @@ class MemoryLedger(ChainedLedger[State]):
     @classmethod
     def _begun(cls, place: str, first: Callable[[], StoredRecord], secret: bytes) -> Beginning:
         if place not in _books:
+            if is_worker() or is_worker_of_a_cluster():
+                raise LedgerUnavailableError(_ELSEWHERE)
             _books[place] = _Book(secret, first())
         return Beginning(cls._genesis_at(place), _own(place).secret)
 

@@ -30,6 +30,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sklearn_ada._notices import warn_user
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.ledger.hash_chain import State, StoredRecord, damage, parse_json
 from sklearn_ada.ledger.locations import check_local, is_temporary, temporary_ledger_path, temporary_ledgers
@@ -173,6 +174,7 @@ class SQLiteLedger(ChainedLedger[State]):
                     f"The ledger file {name!r} was used by this process and is gone; a new one would be a "
                     "fresh budget. Put the file back."
                 )
+            _check_left_behind(cls._identity_of(place), name)
             stored = first()
             # Written under another name and linked into place, so that nobody sees half of one.
             with contextlib.suppress(FileExistsError):  # somebody else was first: theirs is the ledger
@@ -279,6 +281,28 @@ def _check_place(path: str) -> None:
             f"The ledger {name!r} cannot be made: its folder {os.path.basename(folder)!r} does not exist. "
             "Make the folder, or give another path."
         )
+
+
+def _check_left_behind(path: str, name: str) -> None:
+    """Look for what a ledger that was removed has left beside it, and would not find in its place."""
+    was_locked = os.path.lexists(path + _ENDING)
+    for ending in ("-journal", "-wal"):
+        with contextlib.suppress(FileNotFoundError), open(path + ending, "rb") as file:
+            if file.read(8).strip(b"\0"):
+                raise LedgerUnavailableError(
+                    f"The ledger file {name!r} is gone, and {name + ending!r} beside it holds a part of it, "
+                    "which would be written into a new one. Put the file back: a new one would be a fresh "
+                    f"budget. For rows that nobody has asked about, remove {name + ending!r} or give another "
+                    "path."
+                )
+    if was_locked and not os.path.exists(path):  # which is made before its lock
+        gone = (
+            f"The ledger file {name!r} is gone, and its lock file is there: whatever was asked of it would "
+            "be forgotten. Put the file back: a new one is a fresh budget"
+        )
+        if is_temporary(path):
+            raise LedgerUnavailableError(f"{gone}.")
+        warn_user(f"{gone}. For rows that nobody has asked about, remove {name + _ENDING!r}, too.")
 
 
 def _link_nameless(path: str, first: StoredRecord, secret: bytes) -> bool:

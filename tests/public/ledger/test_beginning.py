@@ -1,12 +1,15 @@
 """A new budget is a deliberate act: it is announced, and a second one for the same rows is warned of."""
 
+import contextlib
 import errno
 import logging
 import os
 import pickle
 import shutil
+import sqlite3
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -285,6 +288,45 @@ def test_a_file_that_was_begun_anew_is_an_error(replace):
     replace()
     with pytest.raises((LedgerUnavailableError, LedgerMismatchError)):
         ask("board.db")
+
+
+def crashed(name):
+    """Leave the file and the journal of a writer that was killed in the middle of a charge."""
+    with contextlib.closing(sqlite3.connect("board.db", isolation_level=None)) as db:
+        db.execute("PRAGMA cache_size = 1")
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("UPDATE records SET body = zeroblob(1000000) WHERE seq = 1")
+        shutil.copy("board.db", name)
+        shutil.copy("board.db-journal", f"{name}-journal")
+        db.execute("ROLLBACK")
+
+
+LEFT = {
+    "a hot journal": lambda: crashed("other.db"),
+    "a write-ahead log": lambda: Path("other.db-wal").write_bytes(b"7\x7f\x06\x82" * 10),
+    "half a journal": lambda: Path("other.db-journal").write_bytes(b"\xd9\xd5\x05\xf9"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:These rows")
+@pytest.mark.parametrize("leave", LEFT.values(), ids=LEFT)
+def test_no_ledger_is_begun_beside_a_part_of_one_that_is_gone(leave):
+    ask("board.db")
+    leave()
+    Path("other.db").unlink(missing_ok=True)
+    for create in (True, False):
+        with pytest.raises(LedgerUnavailableError, match="would be written into a new one"):
+            ask("other.db", create=create)
+    assert not os.path.exists("other.db")
+
+
+def test_a_ledger_begun_where_another_one_was_removed_is_warned_of(folder):
+    interpreter(
+        "import sys; from sklearn_ada import Holdout; Holdout([[0.0]] * 4, [0, 1] * 2, ledger=sys.argv[1])",
+        folder / "board.db",
+    )
+    os.unlink("board.db")
+    assert warned(lambda: ask("board.db"), lambda: ask("board.db")) == 1
 
 
 def test_a_budget_is_announced_once_with_its_place_and_rows(folder, caplog):

@@ -1,5 +1,6 @@
 """One temporary budget for one interpreter and its children, whoever of them builds the search."""
 
+import itertools
 import json
 import os
 import textwrap
@@ -30,7 +31,8 @@ SEARCHES = """
         return [str(found.holdout_.ledger.path), high - low]
 
     if __name__ == "__main__":
-        import json
+        import itertools
+import json
         print(json.dumps({run}))
 """
 PARALLEL = "joblib.Parallel(2, backend={!r})(joblib.delayed(search)(d) for d in range(1, 9))"
@@ -65,6 +67,7 @@ def test_eight_searches_pay_from_one_budget_whoever_runs_them(how, tmp_path, one
 @pytest.mark.thorough
 def test_a_script_that_is_started_from_here_shares_the_budget(tmp_path):
     session = str(tmp_path / f"sklearn_ada_{os.getpid()}_{16 * 'a'}")
+    os.mkdir(session, mode=0o700)
     ((first, _),), ((second, _),) = (run(tmp_path, f"[search({n})]", session=session) for n in (1, 2))
     assert first == second
     assert os.path.exists(first)  # whoever began the session takes it away
@@ -101,6 +104,43 @@ ASK = """
 
 def asked_in(session):
     return interpreter(ASK, **{SESSION: session}).stdout
+
+
+CLEANED = {
+    "by whoever began it": "shutil.rmtree(os.environ['SKLEARN_ADA_SESSION'])",
+    "when it was used": "Holdout(X, y); shutil.rmtree(os.environ['SKLEARN_ADA_SESSION'])",
+    "but for a lock": "os.unlink(Holdout(X, y).ledger.path)",
+}
+USED = {
+    "here": "Holdout(X, y)",
+    "in a fork": "os.fork() and os.wait() or Holdout(X, y)",
+    "in a script": "subprocess.run([sys.executable, '-c', SCRIPT])",
+}
+SCRIPT = (
+    "import numpy; from sklearn_ada import Holdout; Holdout(numpy.zeros((100, 2)), numpy.arange(100) % 2)"
+)
+
+
+@pytest.mark.parametrize(
+    ("cleaned", "used"),
+    [
+        pytest.param(*pair, marks=[] if pair == ("when it was used", "here") else pytest.mark.thorough)
+        for pair in itertools.product(CLEANED, USED)
+    ],
+)
+def test_a_folder_that_was_cleaned_away_is_not_made_again(cleaned, used, tmp_path):
+    code = f"""
+        import os, shutil, subprocess, sys
+        import numpy as np
+        from sklearn_ada import Holdout
+        SCRIPT = {SCRIPT!r}
+        X, y = np.zeros((100, 2)), np.arange(100) % 2
+        {CLEANED[cleaned]}
+        {USED[used]}
+    """
+    done = interpreter(code, check=False, TMPDIR=tmp_path)
+    assert "LedgerUnavailableError: The " in done.stderr
+    assert "fresh budget" in done.stderr or "would be forgotten" in done.stderr
 
 
 def test_a_folder_that_others_may_read_is_refused(tmp_path):

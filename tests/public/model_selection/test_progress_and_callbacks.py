@@ -203,7 +203,8 @@ def test_each_stage_of_a_verbose_search_prints_a_line(ask, last, searched, capsy
     searched(ask=ask, verbose=1)
     out, err = capsys.readouterr()
     lines = out.splitlines()
-    assert lines[0] == "[sklearn_ada] 100 rows are held out, 300 are for the search"
+    assert lines[0].startswith("[sklearn_ada] a new ledger begins at /")
+    assert lines[1] == "[sklearn_ada] 100 rows are held out, 300 are for the search"
     assert lines[-1].endswith(last)
     assert err == ""
 
