@@ -59,7 +59,7 @@ from sklearn_ada.holdout.records import (
 from sklearn_ada.holdout.report import askers_of, letters
 from sklearn_ada.holdout.session import RecordedAnswers, Shown
 from sklearn_ada.holdout.state import State
-from sklearn_ada.ledger.hash_chain import Head, Ledger, Record, parse_head
+from sklearn_ada.ledger.hash_chain import UNREADABLE, Head, Ledger, Record, parse_head
 from sklearn_ada.ledger.written_files import check_written, written_file
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
@@ -411,8 +411,14 @@ def verify_certificate(ledger: Ledger[State], text: str) -> Verified:
     given = _parsed(text)
     ledger.check_head(given["head"])
     prefix = prefix_of(ledger, given["head"])
-    found = _recompute_intervals(prefix)
-    return replace(found, unchecked=_compare_all(given, prefix))
+    try:
+        found = _recompute_intervals(prefix)
+        return replace(found, unchecked=_compare_all(given, prefix))
+    except UNREADABLE:
+        raise LedgerDamagedError(
+            "A record of the ledger lacks a part, or has another in its place: it was edited. Rest nothing "
+            "on it."
+        ) from None
 
 
 def _parsed(text: str) -> dict[str, Any]:

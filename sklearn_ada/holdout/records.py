@@ -35,7 +35,7 @@ from sklearn_ada.answer import Answer, Certificate, Cost
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import ROW_BY_ROW
 from sklearn_ada.holdout.state import KINDS, LedgerRecord, Listed, State, finite, ln_delta_of, on_disk
-from sklearn_ada.ledger.hash_chain import Head, Ledger, Record
+from sklearn_ada.ledger.hash_chain import UNREADABLE, Head, Ledger, Record
 from sklearn_ada.metrics.means import DIFFERENCE
 from sklearn_ada.questions.question import Outcome, finite_or_none
 from sklearn_ada.terms.policy import Allowance, Genesis
@@ -162,12 +162,20 @@ class Entry:
         """Return what a record says; LedgerDamagedError if it cannot be read."""
         try:
             read = read_record(record.body)
-            return cls(record.seq, "genesis") if read is None else entry_of(read, record.seq)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            return cls(record.seq, "genesis") if read is None else entry_of(read, record.seq).checked()
+        except UNREADABLE:
             raise LedgerDamagedError(
                 f"Record {record.seq} is of a kind that this release does not know, or lacks a part: it was "
                 "edited, or written by a newer release."
-            ) from error
+            ) from None
+
+    def checked(self) -> Self:
+        """Return it; TypeError or OverflowError if a table could not show its name or a number."""
+        if not all(isinstance(each, str | None) for each in (self.metric, self.mechanism)):
+            raise TypeError("The names of metrics and mechanisms are texts.")
+        for each in (self.guess, self.answer, self.low, self.high, self.nats):
+            float(0.0 if each is None else each)
+        return self
 
     @property
     def score_of(self) -> str | None:
@@ -1017,10 +1025,10 @@ def from_last_checkpoint(ledger: Ledger[State]) -> tuple[State, Head] | None:
                 state.restore(last.state)
                 for record in records[number + 1 :]:
                     state.advance(record.body)
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
+            except UNREADABLE:
                 raise LedgerDamagedError(
                     "A checkpoint of the ledger, or a record after it, lacks a part: it was edited."
-                ) from error
+                ) from None
             return state, head
     return None
 

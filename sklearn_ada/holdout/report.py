@@ -518,7 +518,7 @@ def report_of(ledger: Ledger[State]) -> HoldoutReport:
         return str(now.metric["name"]), now.answer(record, genesis)
 
     def entry(record: Record, asked: Shown, _: LedgerRecord) -> Entry:
-        return entry_of(asked, record.seq)
+        return entry_of(asked, record.seq).checked()
 
     summary, listed, count = ledger.read(parts)
     answers: Sequence[tuple[str, Answer]] = RecordedAnswers(ledger, listed, count, answer)

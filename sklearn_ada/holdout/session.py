@@ -34,6 +34,7 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import Subsamples
 from sklearn_ada.exceptions import (
     BudgetExhaustedError,
+    LedgerDamagedError,
     LedgerError,
     LedgerMismatchError,
     LedgerUnavailableError,
@@ -54,7 +55,7 @@ from sklearn_ada.holdout.records import (
 )
 from sklearn_ada.holdout.state import LedgerRecord, Listed, State
 from sklearn_ada.ledger.elsewhere import announce, remember, watched
-from sklearn_ada.ledger.hash_chain import OTHER_ORDER, WOULD_VOID, Ledger, Record
+from sklearn_ada.ledger.hash_chain import OTHER_ORDER, UNREADABLE, WOULD_VOID, Ledger, Record
 from sklearn_ada.ledger.opening import is_temporary, open_ledger, where
 from sklearn_ada.questions.question import Guess, LossCount
 from sklearn_ada.questions.sealed import hidden, sealed_context
@@ -373,10 +374,15 @@ class RecordedAnswers(Sequence[T]):
 
     def _shown(self, record: Record | None) -> T:
         assert record is not None
-        read = read_record(record.body)
-        assert isinstance(read, Shown)
-        now = as_closed(self._ledger, read, lambda name: self._listed.nats_of_ended(name, self._count))
-        return self._show(record, read, now)
+        try:
+            read = read_record(record.body)
+            assert isinstance(read, Shown)
+            now = as_closed(self._ledger, read, lambda name: self._listed.nats_of_ended(name, self._count))
+            return self._show(record, read, now)
+        except UNREADABLE:
+            raise LedgerDamagedError(
+                f"Record {record.seq} of the ledger lacks a part: it was edited."
+            ) from None
 
 
 def _found_nats(ledger: Ledger[State], round_name: str) -> float | None:

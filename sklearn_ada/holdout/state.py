@@ -531,7 +531,7 @@ class LedgerRecord(ABC):
 
     @classmethod
     def from_dict(cls, body: dict[str, Any]) -> Self:
-        """Return the record that the ledger keeps; TypeError if it lacks a part."""
+        """Return the record that the ledger keeps; TypeError if it lacks a part, or has another one."""
         form = _form_of(cls)
         values = {form.names[key]: value for key, value in body.items() if key in form.names}
         for name, read in form.read.items():
@@ -539,6 +539,9 @@ class LedgerRecord(ABC):
                 values[name] = read(values[name])
         if not form.required <= values.keys():
             raise TypeError(f"A record of kind {cls.kind!r} lacks {form.required - values.keys()}.")
+        for name, kinds in form.kinds.items():
+            if name in values and not isinstance(values[name], kinds):
+                raise TypeError(f"A record of kind {cls.kind!r} has another kind of {name!r}.")
         record = object.__new__(cls)  # of a long ledger, whose opening would take half as long again by init
         vars(record).update(values)  # what is not there has its default, an attribute of the class
         return record
@@ -572,6 +575,8 @@ class _Form(NamedTuple):
         The fields that must be there.
     left_out : dict
         The values with which fields are left out.
+    kinds : dict of str to tuple of type
+        What texts and objects must be.
     """
 
     names: dict[str, str]
@@ -579,18 +584,26 @@ class _Form(NamedTuple):
     write: dict[str, Way]
     required: set[str]
     left_out: dict[str, Any]
+    kinds: dict[str, tuple[type, ...]]
+
+
+_KINDS: dict[object, tuple[type, ...]] = {
+    "str": (str,), "str | None": (str, type(None)), "dict[str, Any]": (dict,),
+}  # fmt: skip
 
 
 @functools.cache
 def _form_of(kind: type[LedgerRecord]) -> _Form:
     """Return how a kind of record stands on disk, by its fields and `on_disk`."""
-    form = _Form({}, {}, {}, set(), {})
+    form = _Form({}, {}, {}, set(), {}, {})
     for each in fields(kind):
         how = each.metadata or on_disk()
         form.names[how["key"] or each.name] = each.name
         for way, change in ((form.read, how["read"]), (form.write, how["write"])):
             if change is not None:
                 way[each.name] = change
+        if each.type in _KINDS:
+            form.kinds[each.name] = _KINDS[each.type]
         if each.default is MISSING:
             form.required.add(each.name)
         elif not how["always"]:

@@ -29,6 +29,8 @@ class Foldable(Protocol):
         """Take one more record into account."""
 
 
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What reading a record raises that lacks a part, or has another in its place."""
 Body = dict[str, Any]
 State = TypeVar("State", bound=Foldable)
 Start = Callable[[Body], State]
@@ -253,8 +255,8 @@ def parse_json(text: str) -> dict[str, Any]:
         body, end = _parse(text)
         if end != len(text) or not isinstance(body, dict):
             raise ValueError(f"no object, or something follows at {end}")
-    except (TypeError, ValueError) as error:
-        raise LedgerDamagedError("A record of the ledger is no JSON object: the file was damaged.") from error
+    except UNREADABLE:  # whose error may quote the record
+        raise LedgerDamagedError("A record of the ledger is no JSON object: the file was damaged.") from None
     return body
 
 

@@ -76,6 +76,7 @@ _FLAGS_OF_LOCK = os.O_RDONLY | sum(
     getattr(os, f"O_{each}", 0) for each in ("CLOEXEC", "NOFOLLOW", "NONBLOCK")
 )
 _ENDING = "-lock"
+_NO_TEXT = "Could not decode to UTF-8"
 _FIRST_PAUSE, _LONGEST_PAUSE = 2e-4, 1e-2
 _chance = random.SystemRandom()  # keeps waiters out of step, and the random numbers of users untouched
 
@@ -214,8 +215,12 @@ class SQLiteLedger(ChainedLedger[State]):
         name, code = os.path.basename(place), getattr(error, "sqlite_errorcode", None)
         unavailable = isinstance(error, (sqlite3.OperationalError, sqlite3.IntegrityError))
         unreadable = not unavailable or code == sqlite3.SQLITE_ERROR
-        is_text = isinstance(error, UnicodeDecodeError)  # of a schema
-        if is_text or (unreadable and isinstance(error, sqlite3.DatabaseError)):
+        is_text = isinstance(error, UnicodeDecodeError) or str(error).startswith(_NO_TEXT)
+        if is_text:  # the error quotes it
+            raise LedgerDamagedError(
+                f"The file {name!r} is not a readable ledger: a text in it is no UTF-8."
+            ) from None
+        if unreadable and isinstance(error, sqlite3.DatabaseError):
             raise LedgerDamagedError(f"The file {name!r} is not a readable ledger: {error}.") from error
         if isinstance(error, (sqlite3.Error, OSError)) and not isinstance(error, LedgerError):
             cause = getattr(error, "strerror", None) or str(error)
@@ -684,7 +689,7 @@ def _open_file(path: str, mode: str) -> sqlite3.Connection:
 
 def _is_hot(error: sqlite3.OperationalError) -> bool:
     """Return whether a read-only file has a crashed writer's journal to undo first."""
-    return (error.sqlite_errorcode & 0xFF) == sqlite3.SQLITE_READONLY
+    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) == sqlite3.SQLITE_READONLY
 
 
 def _roll_back_journal(path: str) -> None:

@@ -29,6 +29,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from sklearn_ada.exceptions import LedgerError, LedgerMismatchError
 from sklearn_ada.ledger.hash_chain import (
+    UNREADABLE,
     Body,
     Head,
     Ledger,
@@ -481,11 +482,11 @@ class Connection(ABC):
             raise damage(name, "its first record is not what was recorded")
         try:
             self.state = ledger._start(self._genesis)
-        except (KeyError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise LedgerMismatchError(
-                f"The ledger {name!r} has a first record that this release cannot read ({error}). Use the "
-                "release of sklearn_ada that wrote it, or a newer one."
-            ) from error
+                f"The ledger {name!r} has a first record that this release cannot read "
+                f"({type(error).__name__}). Use the release of sklearn_ada that wrote it, or a newer one."
+            ) from None
         self.reached = (0, stored.hash)  # number and hash of the last record that is in the state
         self._appended: tuple[int, str] | None = None
         self._is_checked = False
@@ -588,8 +589,8 @@ class Connection(ABC):
                 self._moving = True
                 try:
                     self.state.advance(body)
-                except (KeyError, TypeError, ValueError) as error:
-                    raise damage(self.name, f"record {stored.seq} cannot be read") from error
+                except UNREADABLE:
+                    raise damage(self.name, f"record {stored.seq} cannot be read") from None
                 self.reached = (stored.seq, stored.hash)
                 self._moving = False
                 if stored.seq % _BREATH == 0:

@@ -448,6 +448,8 @@ class Outcome:
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             check_option(self.verdict, "verdict", "Outcome", VERDICTS)
+        if not (isinstance(self.target, str) and isinstance(self.theorem, str)):
+            raise TypeError("The target and the theorem of an outcome are texts.")
 
     @classmethod
     def failed(cls, reason: str, bounds: tuple[float, float], target: str) -> Outcome:
@@ -468,8 +470,8 @@ class Outcome:
     def from_dict(cls, body: dict[str, Any]) -> Self:
         """Return the outcome that `to_dict` described."""
         low, high = body["interval"]
-        ends = -math.inf if low is None else low, math.inf if high is None else high
-        value = math.nan if body["value"] is None else body["value"]
+        ends = -math.inf if low is None else float(low), math.inf if high is None else float(high)
+        value = math.nan if body["value"] is None else float(body["value"])
         levels = None if body["levels"] is None else tuple(body["levels"])
         return cls(**{**body, "value": value, "interval": ends, "levels": levels})
 
