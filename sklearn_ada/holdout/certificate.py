@@ -461,7 +461,7 @@ def _compare(given: Any, made: Any, where: str, unknown: dict[str, None]) -> Non
         if lacks or (besides and where == "asked.asked by"):  # names of people are no fields
             _refuse(where, given, made, f"nothing of {lacks[0]!r}" if lacks else "")
         unknown |= dict.fromkeys(fields[name] for name in besides)
-        for name in made.keys() & given.keys():
+        for name in (each for each in made if each in given):
             _compare(given[name], made[name], places[name], unknown)
         return
     if isinstance(made, list) and isinstance(given, list) and len(made) == len(given):
