@@ -1,9 +1,12 @@
 """Processes that charge one ledger while they are killed and the file is read, or the server breaks them off.
 
 ``python -m benchmarks.validity.chaos 100000`` charges a SQLite file from eight processes. In each of them a
-thread opens and closes the file all the time, as a backup does, and about once a second one of the processes
-is killed (SIGKILL) and begun again. With the URL of a PostgreSQL database it does so on a book there, where
-sessions are broken off (``pg_terminate_backend``) as well; that takes a superuser.
+thread opens and closes the file all the time, as a backup does, another program reads it with SQLite, as a
+browser does, and about once a second one of the processes is killed (SIGKILL) and begun again. With the URL
+of a PostgreSQL database it does so on a book there, where sessions are broken off (``pg_terminate_backend``)
+as well; that takes a superuser. ``python -m benchmarks.validity.chaos 20000 --pooler`` starts a server and
+PgBouncer of its own, which shares six sessions among them; in each fifth round the server crashes, or
+one of the two is begun again.
 
 An answer is written down as delivered before the next question is asked. In the end nothing delivered may be
 missing or other than recorded, no question charged twice, and no number given twice.
@@ -12,16 +15,19 @@ missing or other than recorded, no question charged twice, and no number given t
 from __future__ import annotations
 
 import argparse
+import contextlib
 import multiprocessing
 import os
 import random
 import signal
+import sqlite3
 import tempfile
 import threading
 import time
 import traceback
 import uuid
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +35,7 @@ from typing import Any
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger import Ledger, open_existing_ledger, open_ledger
 
-__all__ = ["Found", "chaos"]
+__all__ = ["Found", "chaos", "with_pooler"]
 
 N_PROCESSES = 8
 _PATIENCE = 180.0  # seconds
@@ -52,9 +58,9 @@ class Found:
 
     Attributes
     ----------
-    delivered, kills, terminated : int
-        Answers that were delivered (some twice, by processes that were begun again), processes killed and
-        sessions broken off.
+    delivered, kills, terminated, restarts : int
+        Answers that were delivered (some twice, by processes that were begun again), processes killed,
+        sessions broken off, and crashes and restarts of the server and what is before it.
     lost : int
         Delivered answers that are not in the ledger as they were delivered.
     double : int
@@ -69,6 +75,7 @@ class Found:
     delivered: int
     kills: int
     terminated: int
+    restarts: int
     lost: int
     double: int
     twice: int
@@ -82,7 +89,15 @@ class Found:
 
 
 def chaos(
-    address: str, folder: Path, n_charges: int, *, seed: int = 0, pause: float = 1.0, read: bool = True
+    address: str,
+    folder: Path,
+    n_charges: int,
+    *,
+    seed: int = 0,
+    pause: float = 1.0,
+    read: bool = True,
+    server: str | None = None,
+    restarts: Sequence[Callable[[], None]] = (),
 ) -> Found:
     """Charge, kill and count.
 
@@ -98,13 +113,17 @@ def chaos(
     pause : float, default=1.0
         Seconds between two kills, on average.
     read : bool, default=True
-        Whether a thread of each process opens and closes the file all the time.
+        Whether a thread of each process opens and closes the file all the time, and another program reads it.
+    server : str or None, default=None
+        The URL of the server itself, where the address leads to a pooler before it.
+    restarts : sequence of callables, default=()
+        What is done to the server, or to the pooler, in each fifth round.
     """
     began = time.monotonic()
     chance = random.Random(seed)
     is_file = "://" not in address
     context = multiprocessing.get_context("fork")
-    kills = terminated = 0
+    kills = terminated = restarted = rounds = 0
 
     begun_at: dict[int, int] = {}
 
@@ -115,6 +134,9 @@ def chaos(
         return process
 
     workers = {who: begin(who) for who in range(N_PROCESSES)}
+    browser = context.Process(target=_browse, args=(address,), daemon=True)
+    if is_file and read:
+        browser.start()
     while workers:
         time.sleep(chance.uniform(0.2, 1.8) * pause)
         for who in [who for who, worker in workers.items() if not worker.is_alive()]:
@@ -133,8 +155,16 @@ def chaos(
                 kills += workers[who].exitcode == -signal.SIGKILL
                 workers[who] = begin(who)
         if not is_file:
-            terminated += _terminate(address, chance)
-    return _audit(address, folder, n_charges, kills, terminated, time.monotonic() - began)
+            terminated += _terminate(server or address, chance)
+        rounds += 1
+        if restarts and rounds % 5 == 0:
+            chance.choice(restarts)()
+            restarted += 1
+    if browser.is_alive():
+        browser.kill()
+    found = _audit(address, folder, n_charges)
+    done = {"kills": kills, "terminated": terminated, "restarts": restarted}
+    return Found(**found, **done, seconds=time.monotonic() - began)
 
 
 def _size(path: Path) -> int:
@@ -196,6 +226,22 @@ def _read_all_the_time(path: str) -> None:
         time.sleep(0.002)
 
 
+def _browse(path: str) -> None:
+    """Read the file with SQLite itself, in transactions that keep a writer waiting."""
+    while True:
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)) as db,
+        ):
+            for _ in range(10):
+                db.execute("BEGIN")
+                db.execute("SELECT count(*) FROM records WHERE seq < 100").fetchall()
+                time.sleep(0.01)
+                db.execute("COMMIT")
+                time.sleep(0.02)
+        time.sleep(0.01)
+
+
 def _terminate(address: str, chance: random.Random) -> int:
     """Break one session off, in whatever it does."""
     import sqlalchemy
@@ -210,7 +256,7 @@ def _terminate(address: str, chance: random.Random) -> int:
         return int(db.exec_driver_sql(f"SELECT pg_terminate_backend({chance.choice(found)})").scalar())
 
 
-def _audit(address: str, folder: Path, n_charges: int, kills: int, terminated: int, seconds: float) -> Found:
+def _audit(address: str, folder: Path, n_charges: int) -> dict[str, int]:
     ledger = open_existing_ledger(address, Count, replay=False)
     ledger.verify()
     records = {record.seq: (record.key, record.body) for record in ledger.records() if record.seq}
@@ -223,16 +269,45 @@ def _audit(address: str, folder: Path, n_charges: int, kills: int, terminated: i
             delivered += 1
             lost += records.get(seq) != (key, {"before": before}) or before != seq - 1
             given.setdefault(seq, set()).add(key)
-    return Found(
-        delivered=delivered,
-        kills=kills,
-        terminated=terminated,
-        lost=lost,
-        double=sum(count > 1 for count in keys.values()),
-        twice=sum(len(of) > 1 for of in given.values()),
-        unasked=n_charges - len(keys),
-        seconds=seconds,
-    )
+    return {
+        "delivered": delivered,
+        "lost": lost,
+        "double": sum(count > 1 for count in keys.values()),
+        "twice": sum(len(of) > 1 for of in given.values()),
+        "unasked": n_charges - len(keys),
+    }
+
+
+@contextlib.contextmanager
+def with_pooler() -> Iterator[dict[str, Any]]:
+    """Start a server and a pooler before it; yields what `chaos` takes of them, and the address."""
+    from tests.support.ledger.pooler import Pooler
+    from tests.support.ledger.postgresql_server import Server
+
+    server = Server()
+    pooler = Pooler(server, size=6)
+
+    def crash() -> None:
+        server.stop(signal.SIGQUIT)
+        server.start()
+
+    def restart() -> None:
+        server.stop()
+        server.start()
+
+    def restart_pooler() -> None:
+        pooler.stop()
+        pooler.start()
+
+    try:
+        yield {
+            "address": pooler.url(uuid.uuid4().hex),
+            "server": server.url(),
+            "restarts": (crash, restart, restart_pooler),
+        }
+    finally:
+        pooler.remove()
+        server.remove()
 
 
 def main() -> None:
@@ -240,13 +315,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("charges", type=int)
     parser.add_argument("url", nargs="?", help="of a PostgreSQL database; by default a file is charged")
+    parser.add_argument("--pooler", action="store_true", help="of a server and a pooler that it starts")
     parser.add_argument("--pause", type=float, default=1.0, help="seconds between two kills")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        address = str(Path(folder) / "ledger.db")
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        how: dict[str, Any] = {"address": str(Path(folder) / "ledger.db")}
         if arguments.url:
-            address = f"{arguments.url.partition('?')[0]}?book={uuid.uuid4().hex}"
-        found = chaos(address, Path(folder), arguments.charges, pause=arguments.pause)
+            how = {"address": f"{arguments.url.partition('?')[0]}?book={uuid.uuid4().hex}"}
+        if arguments.pooler:
+            how = stack.enter_context(with_pooler())
+        found = chaos(**how, folder=Path(folder), n_charges=arguments.charges, pause=arguments.pause)
     print(found)
     if not found.is_clean:
         raise SystemExit(1)

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from benchmarks.validity.chaos import chaos
+from benchmarks.validity.chaos import chaos, with_pooler
 from tests.support.concurrency.chaos import Rampage, audit, different_guesses
 
 pytestmark = pytest.mark.thorough
@@ -52,3 +52,14 @@ def test_charges_of_broken_sessions_and_of_killed_processes_are_all_there_once(t
     found = chaos(postgresql.url(uuid.uuid4().hex), tmp_path, 10_000)
     assert found.is_clean, found
     assert min(found.kills, found.terminated) > 5
+
+
+@pytest.mark.parametrize(("size", "pause"), [(600, 0.3), pytest.param(5000, 1.0, marks=MUCH)])
+def test_charges_through_a_pooler_are_all_there_once_whatever_crashes_behind_it(
+    pooler, tmp_path, size, pause
+):
+    with with_pooler() as how:
+        found = chaos(**how, folder=tmp_path, n_charges=size, pause=pause, seed=3)
+    assert found.is_clean, found
+    assert found.delivered >= size
+    assert min(found.kills, found.terminated, found.restarts) > 0
