@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada import Holdout
 from sklearn_ada.answer import Answer
-from sklearn_ada.holdout.asking import put_question
+from sklearn_ada.holdout.asking import put_question, put_together
 from sklearn_ada.holdout.framing import Ask, Settings, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.holdout.publishing import publish
@@ -177,7 +177,7 @@ class SimulatedHoldout(Holdout):
 
     def select_new(self, models: Sequence[Any], epsilon: float) -> int:
         """Select among models that are taken to be new."""
-        with patch("sklearn_ada.terms.models.model_digest", lambda model: self._next_name()):
+        with patch("sklearn_ada.terms.models.model_digest", lambda *model: self._next_name()):
             return self.select(models, scoring=_ACCURACY, epsilon=epsilon)
 
     def ask_count(
@@ -193,6 +193,19 @@ class SimulatedHoldout(Holdout):
         model = _RightOnFirst(right)
         question = self.plan(model, purpose, guess, settings)
         return self.put_new(question, model, round_name=round_name)
+
+    def ask_counts_together(self, asked: Sequence[tuple[int, str, Guess | None, Settings]]) -> list[Answer]:
+        """Ask for several accuracies, none of which is recorded before all models have looked.
+
+        Each is a count, a purpose, which is the name of its round as well, a guess and settings.
+        """
+        together = []
+        for right, purpose, guess, settings in asked:
+            model = _RightOnFirst(right)
+            question = self.plan(model, purpose, guess, settings)
+            subject = Subject(model, self._next_name(), "any", "simulated")
+            together.append((Ask(subject, _ACCURACY, purpose, round_name=purpose), question))
+        return put_together(session_of(self), together)
 
     def model_of_count(self, right: int) -> Any:
         """Return a model that is right on so many rows of a holdout made by `of_counts`."""
