@@ -46,6 +46,7 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismat
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import THEOREM
+from sklearn_ada.holdout.asking import LOOKING_FIRST
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     SealedRecord,
@@ -592,7 +593,12 @@ def _ln_delta_of(state: State, read: AnswerRecord) -> float:
     if state.purse is not None and name is None:
         ln_delta = state.ln_of_stake(read.stake or 0.0, state.account.nats)
     else:
-        ln_delta = state.allowance(read.purpose, round_name=name).ln_delta
+        allowance = state.allowance(read.purpose, round_name=name)
+        if name is not None and state.policy.format >= LOOKING_FIRST:
+            # Its models looked after the round was opened, and before this was recorded.
+            nats = min(max(read.nats, allowance.nats), state.account.nats)
+            allowance = allowance.after(nats - allowance.nats)
+        ln_delta = allowance.ln_delta
     _check_ln_delta(ln_delta, read.ln_delta)
     return ln_delta
 
