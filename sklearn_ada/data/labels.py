@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sklearn_ada._validation import bad_parameter, counted, or_none, real
 from sklearn_ada.guarantees.intervals import bounded_weight_size, kish_size
@@ -185,35 +184,6 @@ def guarded(X: Any) -> Any:
     view = X.view()
     view.flags.writeable = False
     return view
-
-
-def stack_rows(X: Any, more: Any) -> Any:
-    """Return the rows of X with those of ``more`` below, in a container like X.
-
-    Raises
-    ------
-    ValueError
-        If they are not rows of one table: other columns, or another kind of container.
-
-    Examples
-    --------
-    >>> stack_rows(np.array([[1, 2]]), [[3, 4]])
-    array([[1, 2],
-           [3, 4]])
-    """
-    if hasattr(X, "columns"):
-        if list(X.columns) != list(getattr(more, "columns", ())):
-            raise ValueError("Pass a frame with the same columns in the same order")
-        if hasattr(X, "vstack"):
-            return X.vstack(more)
-        import pandas
-
-        return pandas.concat([X, more], ignore_index=True)
-    if hasattr(more, "columns") or hasattr(X, "tocsr") != hasattr(more, "tocsr"):
-        raise ValueError("Pass the same kind of container")
-    if hasattr(X, "tocsr"):
-        return sparse.vstack([X, more], format="csr")
-    return np.concatenate([X, np.asarray(more)]) if hasattr(X, "shape") else [*X, *more]
 
 
 class Units:

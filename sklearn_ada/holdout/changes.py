@@ -77,7 +77,8 @@ from numpy.typing import NDArray
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.accounting.events import CodedRelease, Symbol
-from sklearn_ada.data.labels import stack_rows
+from sklearn_ada.data.labels import check_labels, label_kind
+from sklearn_ada.data.stacking import stack_rows
 from sklearn_ada.digest.overlap import has_rows_of, have_rows_of, share_memory
 from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
@@ -343,18 +344,15 @@ def pooled(
         if not holds:
             fix = "Make a holdout of the new rows alone, with a ledger of its own."
             raise bad_parameter(name, "Holdout", f"{needed} for rows to be added", got, fix)
-    more = HoldoutData(X, y)
+    more = HoldoutData(X, check_labels(y, _OWNER))
     every = None
     if ids is not None and data.ids is not None:
         every = np.concatenate([data.ids, ids])
         if len(np.unique(every)) < len(data) + len(more):
             raise bad_parameter("ids", _OWNER, "of new rows, and each of one row", "ids that occur before")
-    try:
-        rows = stack_rows(data.X, more.X)
-    except ValueError as error:
-        raise bad_parameter("X", _OWNER, "like the holdout's X", type(X).__name__, f"{error}.") from error
-    if (data.y.dtype.kind in "biuf") != (more.y.dtype.kind in "biuf"):
-        raise bad_parameter("y", _OWNER, "of the same type as the holdout's y", f"dtype {more.y.dtype}")
+    rows = stack_rows(data.X, more.X, _OWNER)
+    if label_kind(data.y) != label_kind(more.y):
+        raise bad_parameter("y", _OWNER, f"{label_kind(data.y)}, as the holdout's y", label_kind(more.y))
     whole = HoldoutData(rows, np.concatenate([data.y, more.y]), ids=every)
     if whole.is_classification != data.is_classification:
         kinds = {True: "classes", False: "numbers"}

@@ -45,7 +45,7 @@ from sklearn.base import is_classifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 
 from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
-from sklearn_ada.data.labels import stack_rows
+from sklearn_ada.data.stacking import stack_rows
 
 ROOT = Path(__file__).parents[3]
 LIST = Path(__file__).with_name("sklearn_differences.csv")
