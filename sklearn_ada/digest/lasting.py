@@ -52,6 +52,8 @@ _OF_FOLDS = {
     "cv_results_", "scores_", "mse_path_", "coefs_paths_", "cv_values_", "best_score_", "scorer_", "cv",
 }  # fmt: skip
 """What scikit-learn's estimators keep of their own cross-validation, beside what it has chosen."""
+_INTERNAL = {"_label_encoder", "n_iter_", "n_samples_seen_"}
+"""What some releases of scikit-learn keep and others do not, or not as the same."""
 _ALWAYS = {"n_features_in_", "fitted_", "is_fitted_"}  # which tell nothing
 
 
@@ -99,15 +101,19 @@ class _LastingWalk(Walk):
 
     def digest(self, obj: Any) -> bytes:
         """Return the digest of an object; a float to some digits."""
-        if isinstance(obj, float | np.floating):
+        if isinstance(obj, np.integer):
+            obj = int(obj)
+        elif isinstance(obj, float | np.floating):
             value = float(obj)
             obj = value if not math.isfinite(value) else 0.0 if abs(value) < _TINY else float(f"{value:.6g}")
         return super().digest(obj)
 
     def array(self, array: np.ndarray) -> list[bytes]:
-        """Return the parts of an array, of floats to some digits."""
+        """Return the parts of an array: of floats to some digits, and of integers of whatever size."""
         if array.dtype.kind == "f" and array.size:
             array = _to_digits(np.asarray(array))
+        elif array.dtype.kind == "i":
+            array = np.asarray(array).astype(np.int64)
         return super().array(array)
 
     def counted(self, obj: Any, state: dict[Any, Any]) -> dict[Any, Any]:
@@ -120,7 +126,8 @@ class _LastingWalk(Walk):
         if hasattr(kind, "get_params"):
             counted = {k: v for k, v in counted.items() if k not in settings or not _is_same(settings[k], v)}
         if kind.__module__.partition(".")[0] in _KNOWN:
-            return counted if kind.__name__[-2:] != "CV" else _without(_OF_FOLDS, counted)
+            names = _OF_FOLDS if kind.__name__[-2:] == "CV" else set()
+            return {k: v for k, v in counted.items() if k not in names and not _is_internal(k, v)}
         kept = {}
         for name, value in counted.items():
             if name in settings:
@@ -170,8 +177,11 @@ def _is_same(default: Any, value: Any) -> bool:
     )
 
 
-def _without(names: set[str], state: dict[Any, Any]) -> dict[Any, Any]:
-    return {name: value for name, value in state.items() if name not in names}
+def _is_internal(name: Any, value: Any) -> bool:
+    """Return whether an attribute of a library's object follows from others, or says how these were made."""
+    if value is None or isinstance(value, bool) or name in _INTERNAL:
+        return True
+    return isinstance(name, str) and name[:1] == "_" and isinstance(value, str | int | np.integer)
 
 
 def _is_place(value: Any) -> bool:

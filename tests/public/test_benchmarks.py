@@ -8,6 +8,7 @@ import pytest
 import sklearn_ada
 from benchmarks.speed.breakdown import STEPS
 from benchmarks.validity.halved_noise import ROOT, changed, places
+from benchmarks.validity.notebook import run as run_notebook
 
 OWN = {step: where for step, where in STEPS.items() if step != "fit"}  # that one is scikit-learn's
 
@@ -40,3 +41,11 @@ def test_no_noise_is_drawn_but_in_the_kernels_of_mechanisms():
     for path in files:
         calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
         assert not {call.attr for call in calls if isinstance(call, ast.Attribute)} & draws, path.name
+
+
+@pytest.mark.thorough
+def test_a_notebook_that_is_run_again_costs_hardly_anything(tmp_path):
+    """Nine kinds of work with unseeded folds; by hand it is run under other releases, too."""
+    first, *again = (sum(run_notebook(tmp_path).values()) for _ in range(3))
+    assert first > 20.0
+    assert sum(again) <= 0.05
