@@ -85,6 +85,15 @@ class SQLLedger(ChainedLedger[State]):
         return _place_at(place).name
 
     @classmethod
+    def _where(cls, place: str) -> str:
+        """Return host, database, schema and book, those of the environment, too."""
+        return ", ".join(f"{name} {value}" for name, value in _place_at(place).means.items())
+
+    @classmethod
+    def _identity_of(cls, place: str) -> str:
+        return repr(sorted(_place_at(place).means.items()))
+
+    @classmethod
     def _instead_of(cls, place: str) -> str:
         return "another book (...?book=NAME)"
 

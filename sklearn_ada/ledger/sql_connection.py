@@ -9,6 +9,7 @@ hold an asker for ever.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -25,6 +26,13 @@ T = TypeVar("T")
 
 _BOTH_CREATE = 0x5ADA0001  # advisory lock of those who make tables or books
 _WRITES, _READS = "READ COMMITTED READ WRITE", "REPEATABLE READ READ ONLY"
+
+
+_MEANT = {
+    "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT", "dbname": "PGDATABASE", "user": "PGUSER",
+    "service": "PGSERVICE", "servicefile": "PGSERVICEFILE",
+}  # fmt: skip
+"""What says which database is meant, and the variable of libpq that says it where the URL does not."""
 
 
 class DatabasePlace:
@@ -49,6 +57,19 @@ class DatabasePlace:
         self._url = parsed.set(drivername=f"postgresql+{driver}", query=query)
         shown = {"book": self.book, "schema": self._schema or DEFAULT_SCHEMA}
         self.name = parsed.set(drivername="postgresql", password=None, query=shown).render_as_string()
+
+    @property
+    def means(self) -> dict[str, str]:
+        """What decides which book is meant: the URL, and where it is silent, the environment of libpq."""
+        url = self._url
+        given = {"host": url.host, "port": url.port, "dbname": url.database, "user": url.username}
+        for name, value in url.query.items():
+            given[name] = value if isinstance(value, str) else ",".join(value)
+        found = {name: str(given.get(name) or os.environ.get(other, "")) for name, other in _MEANT.items()}
+        user, found["port"] = found.pop("user"), found["port"] or "5432"
+        found["dbname"] = found["dbname"] or user
+        schema = self._schema or DEFAULT_SCHEMA
+        return {name: value for name, value in found.items() if value} | {"schema": schema, "book": self.book}
 
     def connect(self) -> ServerSession:
         """Return a new session."""

@@ -31,8 +31,7 @@ SEARCHES = """
         return [str(found.holdout_.ledger.path), high - low]
 
     if __name__ == "__main__":
-        import itertools
-import json
+        import json
         print(json.dumps({run}))
 """
 PARALLEL = "joblib.Parallel(2, backend={!r})(joblib.delayed(search)(d) for d in range(1, 9))"
