@@ -17,7 +17,7 @@ class BudgetExhaustedError(RuntimeError):
 
 
 class HoldoutLeakError(RuntimeError):
-    """Rows of the holdout were found in the training data."""
+    """Rows of the holdout were found in the training data; the message says what that cost."""
 
 
 class LedgerError(RuntimeError):

@@ -65,11 +65,15 @@ def tables_in(value: Any, name: str, owner: str, shut: tuple[type, ...] = ()) ->
         if isinstance(each, Iterator):
             fix = "To compare its rows with the holdout's would use it up: pass a list of them."
             raise bad_parameter(name, owner, "tables, or objects that hold them", type(each).__name__, fix)
-        table = _as_table(each)
+        try:
+            table = _as_table(each)
+            is_short = isinstance(each, Mapping) or (isinstance(each, _LISTS) and len(each) <= _FEW)
+            parts = list(_parts_of(each)) if table is None or is_short else []
+        except Exception:  # whatever the attributes of somebody's object raise
+            continue
         if table is not None:
             yield place, table
-        if table is None or isinstance(each, Mapping) or (isinstance(each, _LISTS) and len(each) <= _FEW):
-            left += reversed([(place + step, part) for step, part in _parts_of(each)])
+        left += reversed([(place + step, part) for step, part in parts])
 
 
 def _as_table(value: Any) -> Any:
@@ -89,8 +93,10 @@ def _as_table(value: Any) -> Any:
     array = _as_array(value)
     if array is not None and array.dtype.names:
         return _of_columns({name: array[name] for name in array.dtype.names})
-    is_nested = array is not None and array.dtype.kind == "O" and any(map(_has_parts, array.ravel()[:1]))
-    return None if array is None or array.ndim == 0 or is_nested else array
+    if array is None or array.ndim == 0:
+        return None
+    is_nested = array.dtype.kind == "O" and any(map(_has_parts, array.ravel()[:1]))
+    return array if not is_nested else _of_rows(list(array)) if array.ndim == 1 else None
 
 
 def _as_array(value: Any) -> np.ndarray | None:

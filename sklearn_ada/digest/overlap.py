@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, gammaln, logsumexp
 
 from sklearn_ada.data.labels import n_rows, take_rows
-from sklearn_ada.digest.rows import columns_of, row_hashes
+from sklearn_ada.digest.rows import columns_of, readable, row_hashes
 
 FALSE_ALARM = 1e-9
 _CHANCE = 1e-6  # that independent rows are those of the holdout
@@ -49,6 +49,7 @@ _CHANCE = 1e-6  # that independent rows are those of the holdout
 _IN_ORDER = 20  # rows whose order cannot be the same by chance: 1 / 20! is 4e-19
 _SAMPLE = 1_000  # rows that show how precise numbers are
 _MOST_DECIMALS = 6
+_CELLS = 5_000_000  # of a table of another width that are looked through
 _SINGLE = 8  # columns of the holdout that are looked for by themselves
 _TELLING = 0.9  # of the rows, which a column tells apart that is looked for by itself
 
@@ -88,7 +89,7 @@ def has_rows_of(table: Any, held: Any, training: Any = None, *, strict: bool = F
         level = FALSE_ALARM
     else:
         of_columns = list(_single_columns(given, rows))
-        views, level, strict = iter(of_columns), FALSE_ALARM / max(len(of_columns), 1) ** 2, False
+        views, level, strict = iter(of_columns), FALSE_ALARM / (_SINGLE * width_of(given)), False
     for of_table, own, *of_training in views:
         known = of_training[0] if of_training else own[:0]
         beside, left = of_table[~np.isin(of_table, known)], own[~np.isin(own, known)]
@@ -256,25 +257,29 @@ def _by_name(table: Any, rows: list[Any]) -> tuple[Any, list[Any]]:
 def _views(table: Any, rows: list[Any]) -> Iterator[list[Hashes]]:
     """Yield the hashes of the rows of a table, and of others that it may have, in each view."""
     change = _precision_of(table)
-    exact = [row_hashes(each) for each in (table, *rows)]
+    exact = [row_hashes(each, readable) for each in (table, *rows)]
     yield exact
     coarse = exact if change is None else [exact[0], *(row_hashes(each, change) for each in rows)]
     if change is not None and not np.array_equal(coarse[1], exact[1]):
         yield [row_hashes(table, change), *coarse[1:]]
     if width_of(table) > 1:
-        yield [row_hashes(each, change, ordered=False) for each in (table, *rows)]
+        yield [row_hashes(each, change or readable, ordered=False) for each in (table, *rows)]
 
 
 def _single_columns(table: Any, rows: list[Any]) -> Iterator[list[Hashes]]:
     """Yield hashes of single columns of some rows, and of that column of a table which is most like them."""
     change = _precision_of(table) or np.asarray
-    columns = [change(column) for column in _numbers(table)]
+    columns = [change(column) for column in _numbers(table)[: _CELLS // n_rows(table)]]
     own = _numbers(rows[0])
     telling = [j for j, column in enumerate(own) if len(np.unique(column)) >= _TELLING * len(column)]
     others = [_numbers(each) for each in rows[1:]]
-    for j in telling[:_SINGLE] if columns else ():
+    if not columns:
+        return
+    some = np.stack([column[:: 1 + len(column) // _SAMPLE] for column in columns], axis=1)
+    for j in telling[:_SINGLE]:
         looked_for = change(own[j])
-        alike = max(columns, key=lambda column: int(np.isin(column, looked_for).sum()))
+        common = np.isin(some, looked_for).sum(axis=0)
+        alike = columns[int(common.argmax())]
         yield [row_hashes(column) for column in (alike, looked_for, *(change(each[j]) for each in others))]
 
 
@@ -288,8 +293,8 @@ def _orders(table: Any) -> Iterator[bytes]:
 
 def _numbers(table: Any) -> list[NDArray[np.float64]]:
     """Return the columns of numbers; of a sparse matrix none, as it has few values in each."""
-    columns = [] if hasattr(table, "tocsr") else columns_of(table)
-    return [column.astype(np.float64) for column in columns if column.dtype.kind in "iuf"]
+    columns = [] if hasattr(table, "tocsr") else map(readable, columns_of(table))
+    return [column for column in columns if column.dtype.kind == "f"]
 
 
 def _precision_of(table: Any) -> Change | None:
@@ -302,8 +307,7 @@ def _precision_of(table: Any) -> Change | None:
     [0.12298583984375]
     """
     some = take_rows(table, np.unique(np.linspace(0, n_rows(table) - 1, _SAMPLE).astype(int)))
-    parts = [some.tocsr().data] if hasattr(some, "tocsr") else columns_of(some)
-    parts = [part.astype(np.float64) for part in parts if part.dtype.kind in "iuf"]
+    parts = [some.tocsr().data.astype(np.float64)] if hasattr(some, "tocsr") else _numbers(some)
     values = np.concatenate(parts) if parts else np.empty(0)
     values = values[np.isfinite(values)]
     if not len(values):
@@ -317,8 +321,8 @@ def _precision_of(table: Any) -> Change | None:
 
 
 def _rounded(column: NDArray[Any], decimals: int | None, kind: type) -> NDArray[Any]:
-    if column.dtype.kind not in "iuf":
-        return column
+    values = readable(column)
+    if values.dtype.kind != "f":
+        return values
     with np.errstate(over="ignore", invalid="ignore"):
-        values = column.astype(np.float64)
         return (values if decimals is None else np.round(values, decimals)).astype(kind)

@@ -244,7 +244,7 @@ def _of_objects(data: Any, array: NDArray[Any]) -> Any:
         for j, dtype in enumerate(data.dtypes):
             if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
                 columns[j] = np.asarray(data.iloc[:, j])
-    read = [_readable(column) for column in columns]
+    read = [readable(column) for column in columns]
     kinds = {column.dtype.kind for column in read}
     if len(kinds) == 2:
         return "columns", array.shape, read
@@ -254,7 +254,7 @@ def _of_objects(data: Any, array: NDArray[Any]) -> Any:
     return whole
 
 
-def _readable(column: NDArray[Any]) -> NDArray[Any]:
+def readable(column: NDArray[Any]) -> NDArray[Any]:
     """Return values as floats if all are numbers, else as objects with numbers as floats."""
     if column.dtype.kind in "biuf":
         return _floats(column)

@@ -327,7 +327,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         If the tolerance does not admit all questions of the search. That is checked before the first fit, if
         the number of candidates is fixed by then, and again when they are asked about.
     HoldoutLeakError
-        If X contains rows of a given holdout.
+        If X contains rows of a given holdout, or if what reaches the models otherwise, such as ``eval_set``,
+        contains rows of the holdout. That is looked for before the first fit.
     ValueError
         For bad parameters. With ``ask="candidates"``, if no candidate got a score. If the search's cv is
         ordered in time and the holdout would be random rows.
@@ -405,7 +406,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             What identifies each row, if the parameter ``ids`` is None. An outer cross-validation slices them
             along with X.
         **fit_params : dict
-            Passed to the search and the refit. Parameters of X's length are split along with it. With
+            Passed to the search and the refit. Parameters of X's length are split along with it. No table in
+            the others may have rows of the holdout; see `WithValidation` for early stopping. With
             ``groups`` the holdout and the validation part have whole groups, and intervals count groups. With
             metadata routing enabled, each goes where it was requested.
 

@@ -30,9 +30,9 @@ WORDS = {
     "is not recognised",
 }  # fmt: skip
 UNSEEN = {
-    "some rows, mixed by PCA, with y", "one row of the holdout, as a vector", "numbers of rows",
-    "a path to a file", ("all rows, scaled", "made before"), ("one row of the holdout", "made before"),
-    ("all rows, mixed by PCA, with y", "made before"),
+    "some rows, mixed by PCA, with y", "some rows, scaled", "one row of the holdout, as a vector",
+    "numbers of rows", "a path to a file", ("all rows, scaled", "made before"),
+    ("one row of the holdout", "made before"), ("all rows, mixed by PCA, with y", "made before"),
 }  # fmt: skip
 """What has rows of the holdout and passes all the same."""
 
@@ -109,6 +109,9 @@ FORMS = {
     "a dict of tables": lambda X, y, new: {"watched": {"late": {"X": X[100:].copy()}}},
     "a dict of columns": lambda X, y, new: {"watched": dict(zip(NAMES, X[100:].T.copy(), strict=True))},
     "a list of rows": lambda X, y, new: {"watched": X[100:].tolist()},
+    "an array of objects": lambda X, y, new: {"watched": X[100:].astype(object)},
+    "a series of lists": lambda X, y, new: {"watched": pd.Series(X[100:].tolist())},
+    "a list of dicts": lambda X, y, new: {"watched": _frame(X[100:]).to_dict("records")},
     "a frame": lambda X, y, new: {"watched": _frame(X[100:])},
     "a sparse matrix": lambda X, y, new: {"watched": sparse.csr_matrix(X[100:])},
     "batches of 32 rows": lambda X, y, new: {"watched": [X[i : i + 32].copy() for i in range(100, N, 32)]},
@@ -136,6 +139,7 @@ FORMS = {
     "some rows, mixed by PCA, with y": lambda X, y, new: {
         "eval_set": [(PCA(3).fit_transform(X)[100:], y[100:])]
     },
+    "some rows, scaled": lambda X, y, new: {"watched": StandardScaler().fit_transform(X)[100:]},
     "one row of the holdout": lambda X, y, new: {"watched": [X[-1].tolist()]},
     "one row of the holdout, as a vector": lambda X, y, new: {"watched": X[-1].copy()},
     "numbers of rows": lambda X, y, new: {"watched": pd.Series(np.arange(TRAIN, N))},
