@@ -1,0 +1,75 @@
+"""Write a ledger and a certificate of the current format: ``python -m tests.golden.formats.make_formats``.
+
+They stay as they are when the format moves on: `test_formats` reads them, and goes on with the conversation.
+"""
+
+import contextlib
+import pathlib
+import sqlite3
+import tempfile
+import warnings
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_ada import Holdout
+from sklearn_ada.accounting.events import FORMAT
+from tests.golden.records.make_golden import dump
+from tests.support import holdouts
+
+FOLDER = pathlib.Path(__file__).parent
+X = np.arange(1200.0).reshape(400, 3)
+Y = (np.arange(400) % 8 > 2).astype(int)
+X[:, 0] = (Y + (np.arange(400) % 7 == 0)) % 2
+TERMS = {
+    "exact": {},
+    "coarse": {"answers": "coarse"},
+    "ids": {"ids": np.arange(400)},
+    "priced": {"class_mix": "priced"},
+}
+"""What ledgers are begun with, by the names of files."""
+
+
+def opened(path, name):
+    """Open or begin the ledger of a name."""
+    return Holdout(X, Y, ledger=path, random_state=1, who="ada", label="golden", **TERMS[name])
+
+
+def model(depth):
+    """Return a model that was fitted to other rows."""
+    return DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X + 0.01, Y)
+
+
+def conversation(path, name):
+    """Return a holdout of which everything was asked that its ledger can answer."""
+    holdout = opened(path, name)
+    holdout.check(model(1), scoring="accuracy", guess=0.8)
+    holdout.check(model(1), scoring="accuracy", guess=0.3)
+    holdout.certify(model(1), scoring="accuracy", guess=0.85)
+    holdout.certify(model(2), scoring="balanced_accuracy", guess=0.8)
+    round_name = holdouts.open_round(holdout, 2, purpose="certify", scoring="accuracy", name="two")
+    for depth in (2, 3):
+        asked = {"scoring": "accuracy", "purpose": "certify", "guess": 0.85, "round_name": round_name}
+        holdouts.ask(holdout, model(depth), **asked)
+    holdout.select([model(1), model(2)], scoring="accuracy")
+    if name == "coarse":
+        holdout.publish(model(1), scoring="accuracy")
+        holdout.close()
+        holdout.unseal()
+    return holdout
+
+
+def main():
+    """Write format_N_NAME.sql and .json beside this file."""
+    for name in TERMS:
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            holdout = conversation(f"{folder}/a.db", name)
+            stem = FOLDER / f"format_{FORMAT}_{name}"
+            holdout.export(stem.with_suffix(".json"))
+            with contextlib.closing(sqlite3.connect(f"{folder}/a.db")) as db:
+                stem.with_suffix(".sql").write_text(dump(db))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Ledgers and certificates of every format are read as they were, and go on as they were begun."""
+
+import contextlib
+import json
+import pathlib
+import sqlite3
+import warnings
+
+import pytest
+
+from sklearn_ada.accounting.events import FORMATS
+from sklearn_ada.cli import main
+from sklearn_ada.exceptions import LedgerMismatchError
+from sklearn_ada.holdout.state import State
+from sklearn_ada.ledger import open_existing_ledger
+from tests.golden.formats.make_formats import TERMS, conversation, model, opened
+from tests.support.ledger.damages import forget
+from tests.support.ledgers import begun_as, bodies, rewritten
+
+HERE = pathlib.Path(__file__).parent
+KEPT = sorted([*HERE.glob("format_*.sql"), *HERE.parent.glob("exported/*.sql")])
+
+
+@pytest.fixture
+def restored(tmp_path):
+    """A function that makes a ledger file of a dump."""
+
+    def make(dump):
+        with contextlib.closing(sqlite3.connect(tmp_path / "old.db")) as db:
+            db.executescript(dump.read_text())
+        return tmp_path / "old.db"
+
+    return make
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.stem)
+def test_a_certificate_that_was_kept_agrees_with_its_ledger(kept, restored, capsys):
+    path = restored(kept)
+    assert main(["ledger", "verify", str(path), "--certificate", str(kept.with_suffix(".json"))]) == 0
+    printed = capsys.readouterr().out
+    assert "the certificate agrees with the ledger" in printed
+    assert "not checked" not in printed
+    for action in ("show", "report", "head"):
+        assert main(["ledger", action, str(path)]) == 0
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.stem)
+def test_a_ledger_that_was_kept_has_the_format_of_its_name(kept, restored):
+    ledger = open_existing_ledger(str(restored(kept)), State)
+    number = 1 if kept.stem.startswith("exported") else int(kept.stem.split("_")[1])
+    assert ledger.genesis["schema"] == ledger.read(lambda state: state.policy.format) == number
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.stem)
+def test_a_later_format_is_refused_by_name(kept, restored):
+    path = restored(kept)
+    later = max(FORMATS) + 1
+    rewritten(path, 0, lambda body: body.update(schema=later))
+    with pytest.raises(LedgerMismatchError, match=f"records of format {later}, and this release reads"):
+        open_existing_ledger(str(path), State)
+
+
+@pytest.mark.parametrize("name", TERMS)
+@pytest.mark.parametrize("number", FORMATS)
+def test_every_format_is_asked_and_asked_again(number, name, tmp_path, capsys):
+    """What is on record is answered from the record, in every format, and its certificate agrees."""
+    path = tmp_path / "a.db"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with begun_as(number):
+            holdout = conversation(path, name)
+        written = len(bodies(holdout))
+        forget()
+        again = opened(path, name)
+        answers = [again.certify(model(1), scoring="accuracy", guess=0.85) for _ in range(2)]
+    assert bodies(again)[0]["schema"] == number
+    assert all(answer.repeated for answer in answers)
+    assert not [body for body in bodies(again)[written:] if body["kind"] in ("answer", "sealed")]
+    certificate = again.export(tmp_path / "a.json")
+    assert json.loads(certificate.read_text())["head"] == again.report().head
+    assert main(["ledger", "verify", str(path), "--certificate", str(certificate)]) == 0
+    assert "agrees with the ledger" in capsys.readouterr().out
