@@ -65,7 +65,8 @@ def read_columns(path: str, label: str | None, ids: str | None) -> Columns:
     try:
         return _READERS[ending](path, label, ids)
     except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path!r} cannot be read: {error}") from error
+        cause = getattr(error, "strerror", None) or error
+        raise ValueError(f"{path!r} cannot be read: {cause}") from error
 
 
 def _of_csv(path: str, label: str | None, ids: str | None) -> Columns:

@@ -202,7 +202,10 @@ def _print_verified(ledger: Ledger[State], path: str) -> None:
     try:
         text = pathlib.Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise LedgerError(f"The certificate {path!r} cannot be read: {error}.") from error
+        cause = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise LedgerError(
+            f"The certificate {path!r} cannot be read: {cause}. Give what Holdout.export('file.json') wrote."
+        ) from error
     found = verify_certificate(ledger, text)
     print(f"the certificate agrees with the ledger: {counted(found.recomputed, 'interval')} computed again")
     for reason, times in found.compared.items():

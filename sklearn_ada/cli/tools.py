@@ -28,8 +28,9 @@ def head(text: str) -> str:
     """Return the head of a ledger, as ``ledger head`` prints it."""
     try:
         parse_head(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    except ValueError:
+        form = "COUNT-GENESIS-HASH as 'ledger head' prints it"
+        raise argparse.ArgumentTypeError(f"must be {form}, got {text!r}") from None
     return text
 
 
