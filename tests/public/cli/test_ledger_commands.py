@@ -19,6 +19,7 @@ from tests.support import holdouts
 from tests.support.ledger.damages import run as run_sql
 from tests.support.ledger.ledger_backends import Tally
 from tests.support.ledger.postgresql_server import PASSWORD
+from tests.support.ledgers import begun_as
 from tests.support.processes import interpreter
 
 X, Y = [[float(i)] for i in range(40)], [0, 1] * 20
@@ -45,8 +46,11 @@ def certify(path, who=None, model=MODEL, scoring="accuracy", guess=0.5, **how):
 def ledger(tmp_path):
     """Two askers, one refusal (too wide for this tolerance)."""
     path = tmp_path / "ledger.db"
-    certify(path, "ada", MOST_FREQUENT, label="notebook 3")
-    opened(path, "bob").check(MOST_FREQUENT, scoring="accuracy", guess=0.5)
+    with begun_as(1):  # in which nothing is paid for by opening it again
+        ada = opened(path, "ada", label="notebook 3")
+    bob = opened(path, "bob")
+    ada.certify(MOST_FREQUENT, scoring="accuracy", guess=0.5)
+    bob.check(MODEL, scoring="accuracy", guess=0.5)
     return path
 
 
@@ -324,8 +328,8 @@ def test_a_url_with_a_slip_is_not_taken_for_a_path(address, tmp_path, monkeypatc
 
 def test_a_name_steers_neither_a_terminal_nor_a_spreadsheet(tmp_path, printed):
     path, name = tmp_path / "ledger.db", "=1+1\x1b[2J\u202e"
-    certify(path, model=MOST_FREQUENT)
     holdout = opened(path)
+    holdout.certify(MOST_FREQUENT, scoring="accuracy", guess=0.5)
     body = {**holdout.ledger.record(1).body, "who": name, "label": "@label"}  # as no Holdout would write it
     event = event_from_dict(body["event"])
     holdout.ledger.charge(None, lambda state: {**body, "price": state.account.price(event)})
