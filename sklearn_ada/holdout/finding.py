@@ -100,10 +100,11 @@ def place_of_rows(
         return LedgerPlace(by_labels)
     in_any_order = ledger_address(given, lambda: labels_digest(np.sort(np.asarray(y))), "sorted")
     place = _place_by_ids(given, np.unique(ids), by_labels, in_any_order, missing)
-    # Before there is a ledger, so that the same rows without ids find it from its first moment on. Which
-    # ledger it is tells workers that open the same rows at once from somebody with other ids.
-    note_ids(by_labels, place.address)
-    note_ids(in_any_order, place.address)
+    if place.address != by_labels:  # else it was begun without ids, goes on so, and refuses these
+        # Before there is a ledger, so that the same rows without ids find it from its first moment on. Which
+        # ledger it is tells workers that open the same rows at once from somebody with other ids.
+        note_ids(by_labels, place.address)
+        note_ids(in_any_order, place.address)
     return place
 
 

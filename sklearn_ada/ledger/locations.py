@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import hmac
 import os
 import re
 import stat
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +80,7 @@ def _is_network(source: str, kind: str) -> bool:
     return program in _NETWORK_FUSE or _ELSEWHERE.match(source) is not None
 
 
+_keys: dict[str, bytes] = {}  # of sessions, by their folders
 _WAY_OUT = "give the ledger a path, or (on several machines) a 'postgresql://...' URL"
 
 
@@ -124,8 +127,8 @@ def temporary_ledger_path(fingerprint: str, kind: str = "") -> str:
             f"{_WAY_OUT}, which outlives an interpreter."
         )
     _check_folder(folder)
-    # Not the digest itself: names of files are no place to compare rows with.
-    name = hashlib.sha256(os.fsencode(f"{folder} {fingerprint}")).hexdigest()[:32]
+    # Keyed, as names of files are shown: nobody computes one from labels that he guesses.
+    name = hmac.new(_session_key(folder), os.fsencode(fingerprint), hashlib.sha256).hexdigest()[:32]
     return os.path.join(folder, f"{kind}-{name}.db" if kind else f"{name}.db")
 
 
@@ -138,6 +141,24 @@ def temporary_ledgers(kind: str) -> list[str]:
 def is_temporary(path: str) -> bool:
     """Return whether a path is that of a temporary ledger of this session."""
     return os.path.dirname(path) == os.environ.get(VARIABLE)
+
+
+def _session_key(folder: str) -> bytes:
+    """Return the session's secret, which is made with its first ledger and lies beside them."""
+    path = os.path.join(folder, "key")
+    while folder not in _keys:
+        with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+            _keys[folder] = file.read()
+            break
+        handle, draft = tempfile.mkstemp(dir=folder)
+        with os.fdopen(handle, "wb") as file:
+            file.write(os.urandom(24))
+        try:
+            with contextlib.suppress(FileExistsError):  # somebody else was first: theirs is the key
+                os.link(draft, path)
+        finally:
+            os.unlink(draft)
+    return _keys[folder]
 
 
 def _check_folder(folder: str) -> None:

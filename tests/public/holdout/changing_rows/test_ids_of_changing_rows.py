@@ -258,6 +258,26 @@ def test_rows_that_come_back_with_other_labels_are_relabelled(begin):
     assert begin().report().n_rows == N  # and back
 
 
+REFUSED = {
+    "ids": {"ids": IDS}, "other ids": {"ids": np.arange(N + 60)},
+    "ids and groups": {"ids": IDS, "groups": IDS},
+    "ids in another order": {"ids": IDS[::-1]}, "ids and tolerance": {"ids": IDS, "tolerance": 0.1},
+}  # fmt: skip
+
+
+@UNNAMED
+@pytest.mark.parametrize("attempt", REFUSED.values(), ids=REFUSED)
+def test_a_refused_attempt_with_ids_changes_nothing_for_whoever_has_none(attempt, ledger, uncharged):
+    owner = opened(ledger, ids=None)
+    answer = ask(owner)
+    with uncharged(owner), pytest.raises(LedgerMismatchError, match="begun without ids, and is opened with"):
+        opened(ledger, **attempt)
+    again = opened(ledger, ids=None)
+    assert (ask(again), ask(again).repeated, again.n_rows) == (answer, True, N)
+    with pytest.raises(LedgerMismatchError, match="begun without ids"):  # the same the second time
+        opened(ledger, **attempt)
+
+
 @UNNAMED
 def test_the_same_rows_shuffled_and_with_ids_of_another_kind_are_warned_of(ledger):
     ask(opened(ledger))
