@@ -4,7 +4,7 @@ import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.exceptions import LedgerError, LedgerMismatchError
-from sklearn_ada.ledger import BACKENDS, MemoryLedger, SQLiteLedger, SQLLedger, sqlite
+from sklearn_ada.ledger import BACKENDS, MemoryLedger, SQLiteLedger, SQLLedger, sqlite, transactions
 from sklearn_ada.testing import LedgerContract, check_ledger
 from tests.support.ledger.ledger_backends import PostgreSQLBackend, SQLiteBackend
 
@@ -117,8 +117,16 @@ def test_a_backend_that_breaks_a_promise_is_found(defect, register, request):
         check_ledger(*place_of(register(**defect), request))
 
 
+class Forgotten(dict):
+    """Keeps nothing."""
+
+    def __setitem__(self, key, value):
+        pass
+
+
 def test_a_removed_ledger_that_is_begun_again_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(sqlite, "opened", set())
+    for module in (sqlite, transactions):
+        monkeypatch.setattr(module, "opened", Forgotten())
     backend = SQLiteBackend(str(tmp_path))
     with pytest.raises(AssertionError, match="LedgerUnavailableError"):
         check_ledger(backend.address, backend.remove, only="never_creates")
