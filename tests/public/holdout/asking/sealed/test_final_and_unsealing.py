@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sklearn_ada import Guess
+from sklearn_ada import Guess, Holdout
 from sklearn_ada.accounting import CountCode, unsealing_nats
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerDamagedError
 from sklearn_ada.guarantees import Purse, Tilt, clopper_pearson
@@ -21,7 +21,8 @@ from tests.support.holdout.asking.sealed.counts import (
     holdout_of_two_classes,
     rows,
 )  # fmt: skip
-from tests.support.ledgers import begun_as, bodies
+from tests.support.ledgers import begun_as, bodies, kinds
+from tests.support.models import FromFile
 from tests.support.rows import reference
 
 ROWS = reference("sequence")
@@ -431,3 +432,23 @@ def test_no_frame_of_an_error_holds_what_would_have_been_answered(how, tmp_path,
     held = held_by_frames(caught.value)
     assert held
     assert not any(type(value) is int and value == 41_729 for value in held)
+
+
+def test_of_several_models_under_one_digest_the_one_that_is_published_is_asked_nothing_anew(tmp_path):
+    """It is compared with all of them, whatever its guess is, and not with the first one alone."""
+    rng = np.random.default_rng(0)
+    holdout = Holdout(
+        rng.normal(size=(400, 2)), rng.integers(2, size=400), ledger=tmp_path / "ledger.db", answers="coarse"
+    )
+    model, asked = FromFile(tmp_path / "weights.npy"), []
+    for number, weights in enumerate(([1.0, 0.3], [-0.2, 1.0], [1.0, -2.0])):
+        model.train(np.array(weights))
+        asked.append(holdout.certify(model, scoring="accuracy", guess=0.5 + 0.02 * number))
+    assert len({answer.index for answer in asked}) == 3
+    for number, weights in ((2, [1.0, -2.0]), (1, [-0.2, 1.0])):
+        model.train(np.array(weights))
+        before = kinds(holdout).count("sealed")
+        published = holdout.publish(model, scoring="accuracy", guess=0.47)
+        assert kinds(holdout).count("sealed") == before
+        assert published.value == pytest.approx(asked[number].value, abs=0.2)
+        assert holdout.ledger.record(published.index).body["of"] == asked[number].index
