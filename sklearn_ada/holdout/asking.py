@@ -95,7 +95,7 @@ from sklearn_ada.holdout.records import (
     read_value,
 )
 from sklearn_ada.holdout.session import Session
-from sklearn_ada.holdout.state import LedgerRecord, RefusedError, State
+from sklearn_ada.holdout.state import PRICED_ARRIVALS, LedgerRecord, RefusedError, State
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
 from sklearn_ada.metrics.metric import metric_of_record
 from sklearn_ada.questions.coded import RefinedQuestion
@@ -143,8 +143,11 @@ def _answers_to(
     session: Session, questions: Sequence[Framed], looked: SeenPoint | None = None
 ) -> list[Answer]:
     together = Together()
-    recordings = [Recording.prepare(session, framed, together) for framed in questions]
-    return with_bare_errors(lambda: _look_and_charge(recordings, looked))
+    first = questions[0].asked
+    in_turn = len(questions) == 1 and (first.candidates or 1) > 1
+    with session.asked(len(questions), first.round_name if in_turn else None) as asking:
+        recordings = [Recording.prepare(asking, framed, together) for framed in questions]
+        return with_bare_errors(lambda: _look_and_charge(recordings, looked))
 
 
 def _look_and_charge(recordings: Sequence[Recording], looked: SeenPoint | None) -> list[Answer]:
@@ -203,10 +206,6 @@ class SeenPoint:
         self.point = None
 
 
-LOOKING_FIRST = 3
-"""The first format of ledgers in which records count that stand between a round's opening and its looks."""
-
-
 class Admission(NamedTuple):
     """What a new question may spend, and after which records that was decided."""
 
@@ -217,7 +216,7 @@ class Admission(NamedTuple):
 
     def is_after_same_records(self, state: State) -> bool:
         """Return whether no record was added since this was decided."""
-        return state is self.state and state.applied == self.applied
+        return state is self.state and state.applied == self.applied and self.is_in_order(state)
 
     def is_in_order(self, state: State) -> bool:
         """Return whether nothing was revealed since this was decided."""
@@ -397,7 +396,8 @@ class Recording:
         framed, admission, question = self.framed, found.admitted, self.framed.question
         if self.together.nats is None:
             self.together.nats = state.account.nats
-        in_order = admission is not None and admission.is_in_order(state)
+        priced = state.policy.format >= PRICED_ARRIVALS
+        in_order = admission is not None and (priced or admission.is_in_order(state))
         if version != found.key:  # the digest is of two models, so none of them was declared
             framed, admission = replace(framed, declared_key=""), None
         if admission is not None and admission.is_after_same_records(state):
@@ -522,11 +522,15 @@ class Proposal(Generic[Admitted]):
         others : sequence of str, default=()
             Keys of other questions whose answers tell as much.
         """
-        is_anew = session.policy.is_private and not outputs and any(map(has_own_code, models))
+        is_private, asking = session.policy.is_private, session.asking
+        is_anew = is_private and not outputs and any(map(has_own_code, models))
         admitted: list[Admitted] = []
-        found = session.ledger.find_each(
+
+        assert asking is not None
+        found = asking.find(
             [version_key(key, n) for key in (*keys, *others) for n in (1, 2)],
             lambda state: admitted.append(admit(state)),
+            lambda records: not (records and is_private) or is_anew,
         )
         key = str(found[0].key) if found else keys[0]
         versions = [record for record in found if record.key in (key, version_key(key, 2))]
@@ -660,7 +664,7 @@ def allowance_or_refuse(session: Session, framed: Framed, state: State, together
             "take rows that nobody has asked about"
         )
     since = (state.account.nats if together.nats is None else together.nats) - own.nats
-    return routed(own.after(since)) if state.policy.format >= LOOKING_FIRST and since > 0.0 else allowance
+    return routed(own.after(since)) if state.policy.format >= PRICED_ARRIVALS and since > 0.0 else allowance
 
 
 def with_routes(state: State, question: Question, allowance: Allowance, count: int = 1) -> Allowance:

@@ -68,14 +68,16 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     digests = [subject.digest for subject in subjects]
     key = selection_key(identity, digests, named, data.first_like, lasting=lasting)
     admit = functools.partial(_choice_or_refuse, session, choice, count)
-    proposal = Proposal.find(session, [key], admit, [subject.estimator for subject in subjects])
-    if proposal.is_answered:
-        record = proposal.versions[0]
-    else:
-        for subject in subjects:
-            # Raises for models that cannot be copied, before any has seen the holdout and it costs something.
-            subject.copy()
-        record = with_bare_errors(lambda: _look_and_charge(proposal, subjects, metric, choice))
+    with session.asked() as asking:
+        proposal = Proposal.find(asking, [key], admit, [subject.estimator for subject in subjects])
+        if proposal.is_answered:
+            record = proposal.versions[0]
+        else:
+            for subject in subjects:
+                # Raises for models that cannot be copied, before any has seen the holdout and it costs
+                # something.
+                subject.copy()
+            record = with_bare_errors(lambda: _look_and_charge(proposal, subjects, metric, choice))
     winner = SelectionRecord.from_dict(record.body).chosen
     if isinstance(winner, str) or winner >= count:
         why = winner if isinstance(winner, str) else "all of them failed"

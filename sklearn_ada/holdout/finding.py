@@ -33,6 +33,7 @@ from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import labels_digest
 from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError, LedgerUnavailableError
 from sklearn_ada.holdout.changes import editions_of
+from sklearn_ada.holdout.pending import charge
 from sklearn_ada.holdout.records import CloseRecord, Key, LabelsRecord
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
@@ -343,7 +344,7 @@ def _paid_for_labels(address: Address) -> str:
     ledger, stamp = open_ledger_to_write(address, State), Asker().stamp()
     if ledger.read(lambda state: state.policy.route) != "description_length":
         return ""
-    ledger.charge(None, lambda state: LabelsRecord.of(state, stamp).to_dict())
+    charge(ledger, None, lambda state: LabelsRecord.of(state, stamp))
     return ", and to tell that cost 4.6 nats"
 
 

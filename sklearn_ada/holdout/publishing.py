@@ -20,6 +20,7 @@ from sklearn_ada.guarantees.description_length import FINAL, intersection
 from sklearn_ada.holdout.asking import SeenPoint, answer_to, first_version, put_question, refuse
 from sklearn_ada.holdout.framing import Ask, Framed, in_form
 from sklearn_ada.holdout.looking import with_bare_errors
+from sklearn_ada.holdout.pending import charge
 from sklearn_ada.holdout.records import (
     ASKED,
     CloseRecord,
@@ -180,4 +181,4 @@ def _record_final(session: Session, question: Question, record: Record, looked: 
 
 def close(ledger: Ledger[State], asker: Asker) -> None:
     """Record that nothing new is answered any more. See `Holdout.close`."""
-    ledger.charge(Key.CLOSE, lambda state: CloseRecord(**asker.stamp()).to_dict())
+    charge(ledger, Key.CLOSE, lambda state: CloseRecord(**asker.stamp()))

@@ -847,6 +847,43 @@ class DeclarationRecord(LedgerRecord):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BeginRecord(LedgerRecord):
+    """A question that is begun while others are pending.
+
+    Parameters
+    ----------
+    name : str
+        By which its record names it.
+    """
+
+    kind = "begin"
+
+    name: str
+
+    def apply(self, state: State) -> None:
+        """Add it to what is pending."""
+        state.arrivals.begin(self.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenUpRecord(LedgerRecord):
+    """Questions that are pending no more, without a record of their own: their process has ended, say.
+
+    Parameters
+    ----------
+    names : list of str
+    """
+
+    kind = "given_up"
+
+    names: list[str]
+
+    def apply(self, state: State) -> None:
+        """Take them from what is pending."""
+        state.arrivals.pending = [name for name in state.arrivals.pending if name not in self.names]
+
+
+@dataclass(frozen=True, kw_only=True)
 class CloseRecord(LedgerRecord):
     """From here on nothing new is asked; what was asked may still be unsealed."""
 
@@ -988,6 +1025,7 @@ class CheckpointRecord(LedgerRecord):
     """
 
     kind = "checkpoint"
+    is_event = False
 
     state: dict[str, Any] | None
 

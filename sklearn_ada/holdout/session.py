@@ -41,6 +41,7 @@ from sklearn_ada.exceptions import (
 )
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.transcript import THEOREM
+from sklearn_ada.holdout.pending import Asking, charge, pending
 from sklearn_ada.holdout.records import (
     EVERY,
     CheckpointRecord,
@@ -84,6 +85,8 @@ class Session:
         Digest of the rows, keyed with the ledger's secret: nobody else can test it for a row.
     notice : str, default=""
         The line that says where a ledger was begun by this very session.
+    asking : Asking or None, default=None
+        The question, or the questions that look together, which are being asked.
     """
 
     data: HoldoutData
@@ -92,6 +95,7 @@ class Session:
     asker: Asker
     fingerprint: str
     notice: str = ""
+    asking: Asking | None = None
 
     @classmethod
     def open(
@@ -193,9 +197,15 @@ class Session:
         """Return the rows of disjoint subsamples, drawn from the secret."""
         return self.data.partition(self.secret, n_subsamples, stratify=stratify)
 
+    @contextlib.contextmanager
+    def asked(self, questions: int = 1, candidate_of: str | None = None) -> Iterator[Session]:
+        """Return the session in which so many questions look together, pending at most in the block."""
+        with pending(self.ledger, self.asker, questions, candidate_of) as asking:
+            yield replace(self, asking=asking)
+
     def charge(self, key: str | None, decide: Callable[[State], LedgerRecord]) -> Record:
         """Return the record of this key; if there is none, record what ``decide`` returns for the state."""
-        record = self.ledger.charge(key, lambda state: decide(state).to_dict())
+        record = charge(self.ledger, key, decide, self.asking)
         if record.fresh and record.seq % EVERY == 0:
             # The answer is recorded: where there is no room for a checkpoint, there is one less.
             with contextlib.suppress(LedgerUnavailableError):
@@ -280,7 +290,7 @@ def close_round(ledger: Ledger[State], asker: Asker, round_name: str) -> None:
     if begun is None or begun.purse is None or begun.size == 1:
         return
     key, stamp = Key.round_close(round_name), {"name": round_name, **asker.stamp()}
-    ledger.charge(key, lambda state: RoundCloseRecord(nats=state.account.nats, **stamp).to_dict())
+    charge(ledger, key, lambda state: RoundCloseRecord(nats=state.account.nats, **stamp))
 
 
 def as_closed(

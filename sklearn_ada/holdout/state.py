@@ -22,6 +22,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 from sklearn_ada._validation import LN_2, plain
+from sklearn_ada.accounting.arrivals import Arrivals
 from sklearn_ada.accounting.codes import DescriptionLength
 from sklearn_ada.accounting.events import Event
 from sklearn_ada.accounting.filters import Unit
@@ -51,6 +52,13 @@ def finite(ln_delta: float) -> float | None:
 def ln_delta_of(kept: float | None) -> float:
     """Return the ln delta that a record keeps."""
     return -math.inf if kept is None else kept
+
+
+PRICED_ARRIVALS = 3
+"""The first format of ledgers in which it has a price who comes next while questions are pending."""
+
+ANEW = "anew"
+"""Stands for a question that others may not have seen pending, so that it is begun when it is recorded."""
 
 
 class RefusedError(Exception):
@@ -153,6 +161,8 @@ class State:
         How many scores were given of each target.
     memories : dict
         What each mechanism with a memory recorded last, by its name.
+    arrivals : Arrivals
+        Which questions are pending, as far as records say.
     purse : Purse or None
         What is left for stakes, where counts are answered in cells; None where all answers are exact.
     closed : bool
@@ -183,6 +193,7 @@ class State:
         self.memories: dict[str, dict[str, Any]] = {}
         self.is_untouched = True
         self.applied = 0  # records since this object was made: the same number, the same state
+        self.arrivals = Arrivals()
         self._versions: dict[int, int] = {}  # how often a record was confirmed as one of several versions
         self.listed = Listed()
         self.purse = Purse() if policy.seals else None
@@ -196,10 +207,23 @@ class State:
     def advance(self, body: dict[str, Any]) -> None:
         """Take one more record into account."""
         record = KINDS[body["kind"]].from_dict(body)
+        self._arrive(record)
         record.apply(self)
         self.applied += 1
         record.list_in(self.listed, self.applied)
         self.is_untouched = self.is_untouched and not record.touches(self)
+
+    def _arrive(self, record: LedgerRecord) -> None:
+        """Charge what it tells that this record is the next; LedgerDamagedError for another price."""
+        if record.arrival is None:
+            self.arrivals.alone += record.is_event
+            return
+        own, ends, nats = record.arrival
+        expected = self.arrivals.nats_anew() if own == ANEW else self.arrivals.nats(own, True)
+        if not math.isclose(nats, expected, rel_tol=1e-9, abs_tol=1e-12):
+            raise LedgerDamagedError("A recorded price is not that of an arrival: the ledger was edited.")
+        self.account.nats += nats
+        self.arrivals.take(None if own == ANEW else own, ends=ends)
 
     # What records do.
 
@@ -306,6 +330,7 @@ class State:
             **({} if self.purse is None else {"purse": [self.purse.left, self.purse.taken]}),
             **({"closed": True} if self.closed else {}),
             **({"finals": self.finals} if self.finals else {}),
+            **({"arrivals": self.arrivals.to_list()} if self.policy.format >= PRICED_ARRIVALS else {}),
         }
 
     def restore(self, kept: dict[str, Any]) -> None:
@@ -326,6 +351,7 @@ class State:
         self._versions = dict(kept.get("versions", ()))
         self.purse = Purse(*kept["purse"]) if "purse" in kept else None
         self.closed, self.finals = kept.get("closed", False), kept.get("finals", 0)
+        self.arrivals = Arrivals(*kept.get("arrivals", ([],)))
 
     # What is decided from it.
 
@@ -507,12 +533,18 @@ class LedgerRecord(ABC):
         Who asked, and from where, if they gave it.
     time : str or None
         ISO 8601, in UTC; of the asker's clock.
+    arrival : list or None, default=None
+        Where questions were pending: the name of the one that this is the record of, or None; whether it is
+        its last; and what it costs in nats that this comes next (`sklearn_ada.accounting.arrivals`).
     """
 
     kind: ClassVar[str]
+    is_event: ClassVar[bool] = True
+    """Whether it says that something happened."""
     who: str | None = field(default=None, metadata=on_disk(always=True))
     label: str | None = field(default=None, metadata=on_disk(always=True))
     time: str | None = field(default=None, metadata=on_disk(always=True))
+    arrival: list[Any] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

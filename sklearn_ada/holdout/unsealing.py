@@ -22,6 +22,7 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.holdout.looking import with_bare_errors
+from sklearn_ada.holdout.pending import charge
 from sklearn_ada.holdout.records import (
     Key,
     RefusalRecord,
@@ -93,9 +94,10 @@ def _release(sealed: Sealed, asker: Asker, private: Any) -> Record:
 
     def open_and_charge() -> Record:
         point, stamp, is_released = sealed.point(private), asker.stamp(), sealed.released is not None
-        return sealed.ledger.charge(
+        return charge(
+            sealed.ledger,
             Key.unsealed(sealed.number),
-            lambda state: sealed.record(state, point, stamp, None, is_released=is_released).to_dict(),
+            lambda state: sealed.record(state, point, stamp, None, is_released=is_released),
         )
 
     # Published, it has the interval of its asking as well: what lies in both was released.

@@ -20,6 +20,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.accounting.events import FORMATS
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
+from sklearn_ada.ledger.askers import Askers
 
 
 class Foldable(Protocol):
@@ -94,12 +95,23 @@ class Ledger(ABC, Generic[State]):
         """
         return next(iter(self.find_each([key], otherwise)), None)
 
+    @property
     @abstractmethod
-    def find_each(self, keys: Sequence[str], otherwise: Callable[[State], Any] | None = None) -> list[Record]:
+    def askers(self) -> Askers:
+        """Who has a question pending on this ledger; to be used inside a charge, or inside ``begin``."""
+
+    @abstractmethod
+    def find_each(
+        self,
+        keys: Sequence[str],
+        otherwise: Callable[[State], Any] | None = None,
+        begin: Callable[[State, list[Record]], Body | None] | None = None,
+    ) -> list[Record]:
         """Return the records under some keys at one moment, in the order of the keys.
 
         Keys without a record are left out. If there is none of them, call ``otherwise(state)``, as `find`
-        does.
+        does. With ``begin`` all of that happens in one transaction of the only writer, in which also what
+        ``begin(state, records)`` returns is recorded, unless that is None.
         """
 
     @abstractmethod

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
+from sklearn_ada.ledger.askers import FileAskers
 from sklearn_ada.ledger.hash_chain import State, StoredRecord, damage, parse_json
 from sklearn_ada.ledger.locations import check_local, is_temporary, temporary_ledger_path, temporary_ledgers
 from sklearn_ada.ledger.transactions import (
@@ -206,6 +207,9 @@ class SQLiteLedger(ChainedLedger[State]):
                 if not os.path.samefile(path, self._address) and self._genesis_at(path) == self.genesis:
                     found.append(os.path.basename(path))
         return found
+
+    def _new_askers(self) -> FileAskers:
+        return FileAskers(os.path.realpath(self.path) + _ENDING)
 
     def _connect(self) -> SQLiteFile:
         return SQLiteFile(self, "ro" if self._mode else "rw")

@@ -28,6 +28,7 @@ from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from sklearn_ada.exceptions import LedgerError, LedgerMismatchError
+from sklearn_ada.ledger.askers import Askers
 from sklearn_ada.ledger.hash_chain import (
     UNREADABLE,
     Body,
@@ -67,6 +68,7 @@ _seen: dict[tuple[str, str], tuple[int, str]] = {}  # how far each ledger was re
 # Ledgers this process has used, with the hash of their genesis: one that vanishes is not begun again.
 opened: dict[str, str] = {}
 _uses = itertools.count()
+_askers: dict[str, Askers] = {}  # by what all addresses of a ledger share
 _abandoned: list[object] = []  # connections of a parent process: never used, never closed
 _held: list[InterruptsHeld] = []  # of the main thread, the innermost last
 
@@ -74,8 +76,11 @@ _held: list[InterruptsHeld] = []  # of the main thread, the innermost last
 def _after_fork_in_child() -> None:
     for connection in _connections.values():
         connection.abandon()
-    _abandoned.append(dict(_connections))
+    for askers in _askers.values():
+        askers.abandon()
+    _abandoned.append((dict(_connections), dict(_askers)))
     _connections.clear()
+    _askers.clear()
     lock.release()
 
 
@@ -317,8 +322,42 @@ class ChainedLedger(Ledger[State]):
 
         return self._transact(recorded, write=True)
 
-    def find_each(self, keys: Sequence[str], otherwise: Callable[[State], Any] | None = None) -> list[Record]:
-        """Return the records under some keys; if there is none, call ``otherwise(state)``."""
+    @property
+    def askers(self) -> Askers:
+        """Who has a question pending here; to be used inside a transaction."""
+        identity = self._identity_of(self._address)
+        if identity not in _askers:
+            _askers[identity] = self._new_askers()
+        return _askers[identity]
+
+    def _new_askers(self) -> Askers:
+        return Askers()
+
+    def find_each(
+        self,
+        keys: Sequence[str],
+        otherwise: Callable[[State], Any] | None = None,
+        begin: Callable[[State, list[Record]], Body | None] | None = None,
+    ) -> list[Record]:
+        """Return the records under some keys; if there is none, call ``otherwise(state)``.
+
+        With ``begin`` that happens in one transaction, in which also what ``begin(state, records)`` returns
+        is recorded.
+        """
+
+        def found_or_begun(connection: Connection) -> list[Record]:
+            each = [connection.find("key", key) for key in keys]
+            records = [record for record in each if record is not None]
+            if not records and otherwise is not None:
+                otherwise(connection.state)
+            assert begin is not None
+            body = begin(connection.state, records)
+            if body is not None:
+                connection.append(None, body)
+            return records
+
+        if begin is not None:
+            return self._transact(found_or_begun, write=True)
         with lock:
             state, found = self._transact(lambda c: (c.state, [c.find("key", key) for key in keys]))
             records = [record for record in found if record is not None]

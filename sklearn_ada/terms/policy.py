@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_ada._validation import LN_2, Check, bad_parameter, checked_fields, option, or_none, plain
+from sklearn_ada.accounting.arrivals import FIRST_MASS
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.events import FORMAT
 from sklearn_ada.accounting.filters import Unit
@@ -228,7 +229,8 @@ class Policy:
     @property
     def ln_beta(self) -> float:
         """Logarithm of the failure probability that each route has for the whole conversation."""
-        return math.log1p(-self.confidence_level) - (LN_2 if self.route == "both" else 0.0)
+        ln_beta = math.log1p(-self.confidence_level) - (LN_2 if self.route == "both" else 0.0)
+        return ln_beta if self.format < 3 else ln_beta - math.log1p(FIRST_MASS)
 
     @property
     def seals(self) -> bool:

@@ -184,7 +184,7 @@ def test_another_model_under_the_same_digest_is_another_question(holdout, monkey
     assert ask(holdout, 430, 0.8512).index == second.index
 
 
-def test_a_question_that_others_overtook_has_no_transcript_interval(holdout):
+def test_a_question_that_others_overtook_pays_for_the_order_and_so_does_the_other(holdout):
     """Whose answer is recorded first may be decided by the rows: by how long a model takes on them."""
 
     class Overtaken(RightOn):
@@ -195,11 +195,15 @@ def test_a_question_that_others_overtook_has_no_transcript_interval(holdout):
     first = []
     second = holdout.certify(Overtaken(430), scoring="accuracy", guess=Guess(0.8512, 1500))
     assert "universal inference" in first[0].certificate.theorem
-    assert "universal inference" not in second.certificate.theorem
-    body = bodies(holdout)[-1]
-    tilt = Tilt(0.8512, 1500, 500, identical_rows=False)
-    assert second.interval == tilt.interval(403, 448, body["ln_delta"])
-    assert body["nats"] == first[0].cost.nats
+    assert "universal inference" in second.certificate.theorem
+    begun, own, overtaken = bodies(holdout)[1:]
+    paid = [body["arrival"] for body in (begun, own, overtaken)]
+    assert [name for name, _, _ in paid] == [None, "1", ""]
+    assert paid[0][2] > 20.0  # the first time that anything comes in between
+    assert paid[1][2] == pytest.approx(math.log(3.0))
+    assert own["nats"] == pytest.approx(paid[0][2] + paid[1][2])
+    assert overtaken["nats"] == pytest.approx(sum(nats for _, _, nats in paid) + first[0].cost.nats)
+    assert holdout.report().nats == pytest.approx(overtaken["nats"] + overtaken["price"])
 
 
 def weights_of(number):

@@ -1,0 +1,125 @@
+"""Keep who has a question pending on a ledger: begun, and not yet recorded.
+
+Nothing of this is in the records. A lone asker's question leaves no trace but its record; only who begins
+while others are pending writes that down (`sklearn_ada.holdout.session.Asking`). What is here ends with the
+process that it is about, however that ends.
+
+All calls are made inside a transaction that writes, so nobody begins or ends between a look at the others and
+what follows from it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_LOCK = struct.Struct("@hhqqi4x")  # of the system's struct flock: type, whence, start, length, process
+
+
+class Askers:
+    """The pending questions of this process on one ledger, and whether other processes have any.
+
+    Attributes
+    ----------
+    count : int
+        How many this process has.
+    lives : int
+        How often others may have been unable to see them, because a connection was lost.
+    """
+
+    def __init__(self) -> None:
+        self.count = self.lives = 0
+
+    def enter(self) -> None:
+        """Add a question of this process, for all to see."""
+        if not self.count:
+            self._hold()
+        self.count += 1
+
+    def leave(self) -> None:
+        """Take a question of this process away."""
+        self.count -= 1
+        if not self.count:
+            self._let_go()
+
+    def others(self, own: bool) -> bool:
+        """Return whether any is pending; ``own`` says that one of this process is the caller's."""
+        return self.count > own or self._are_elsewhere()
+
+    def abandon(self) -> None:
+        """In a forked child: leave what is the parent's alone."""
+
+    def _hold(self) -> None:
+        pass
+
+    def _let_go(self) -> None:
+        pass
+
+    def _are_elsewhere(self) -> bool:
+        return False
+
+
+class FileAskers(Askers):
+    """Those of a file: each process that has any shares a lock on the first byte of its lock file.
+
+    The lock belongs to one opened file (``F_OFD_SETLK``) and is another one than that of transactions.
+    Systems without such locks, which are all but Linux, show a process its own questions alone.
+
+    Parameters
+    ----------
+    path : str
+        Of the lock file.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._path = path
+        self._held: int | None = None
+
+    def abandon(self) -> None:
+        """In a forked child: close the parent's file, which does not let go of it."""
+        if self._held is not None:
+            os.close(self._held)
+
+    def _hold(self) -> None:
+        self._held = self._open()
+        if self._held is not None:
+            self._call("F_OFD_SETLK", "F_RDLCK", self._held)
+
+    def _let_go(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            self._call("F_OFD_SETLK", "F_UNLCK", held)  # a program that is just being started may have it too
+            os.close(held)
+
+    def _are_elsewhere(self) -> bool:
+        descriptor = self._open() if self._held is None else self._held
+        if descriptor is None:
+            return False
+        try:
+            return self._call("F_OFD_GETLK", "F_WRLCK", descriptor) != fcntl.F_UNLCK
+        finally:
+            if descriptor != self._held:
+                os.close(descriptor)
+
+    def _open(self) -> int | None:
+        if not hasattr(fcntl, "F_OFD_SETLK"):
+            return None
+        with contextlib.suppress(OSError):
+            return os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        return None
+
+    def _call(self, command: str, kind: str, descriptor: int) -> int:
+        """Return the type of lock that the system answers; that of none where it has no such locks."""
+        asked = _LOCK.pack(getattr(fcntl, kind), os.SEEK_SET, 0, 1, 0)
+        try:
+            answer = fcntl.fcntl(descriptor, getattr(fcntl, command), asked)
+        except OSError:  # a file system without them
+            return int(fcntl.F_UNLCK)
+        return int(_LOCK.unpack(answer)[0])
