@@ -46,7 +46,6 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismat
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import THEOREM
-from sklearn_ada.holdout.asking import LOOKING_FIRST
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     SealedRecord,
@@ -59,7 +58,7 @@ from sklearn_ada.holdout.records import (
 )
 from sklearn_ada.holdout.report import askers_of, letters
 from sklearn_ada.holdout.session import RecordedAnswers, Shown
-from sklearn_ada.holdout.state import State
+from sklearn_ada.holdout.state import PRICED_ARRIVALS, State
 from sklearn_ada.ledger.hash_chain import UNREADABLE, Head, Ledger, Record, parse_head
 from sklearn_ada.ledger.written_files import check_written, written_file
 from sklearn_ada.mechanisms.rounding import Cells
@@ -531,7 +530,7 @@ def _interval_of(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     interval = count.fixed_interval(*ends, ln_delta)
     if THEOREM not in read.outcome.theorem:
         return interval
-    nats = state.account.nats + read.price
+    nats = state.account.nats + read.arrival_nats + read.price
     return intersection(interval, [count.transcript_interval(*ends, state.policy.ln_transcript, nats)])
 
 
@@ -541,7 +540,7 @@ def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) ->
     assert sealed is not None
     before = read_answer(sealed)
     if read.is_final:
-        ln_delta = state.ln_of_stake(read.stake or 0.0, state.account.nats)
+        ln_delta = state.ln_of_stake(read.stake or 0.0, state.account.nats + read.arrival_nats)
         _check_ln_delta(ln_delta, read.ln_delta)
     if not isinstance(read.event, CountRelease):
         return intersection(_interval_of_exact(prefix, state, before, ln_delta), [before.outcome.interval])
@@ -589,14 +588,15 @@ def _ln_delta_of(state: State, read: AnswerRecord) -> float:
     """Return ln delta of a question, from the records before it."""
     if read.declared:
         return read.ln_delta  # that of its declaration, where this is larger
-    name = state.still_open(read.round_name)
+    name, revealed = state.still_open(read.round_name), state.account.nats + read.arrival_nats
     if state.purse is not None and name is None:
-        ln_delta = state.ln_of_stake(read.stake or 0.0, state.account.nats)
+        ln_delta = state.ln_of_stake(read.stake or 0.0, revealed)
     else:
         allowance = state.allowance(read.purpose, round_name=name)
-        if name is not None and state.policy.format >= LOOKING_FIRST:
+        allowance = allowance.after(read.arrival_nats) if name is None else allowance
+        if name is not None and state.policy.format >= PRICED_ARRIVALS:
             # Its models looked after the round was opened, and before this was recorded.
-            nats = min(max(read.nats, allowance.nats), state.account.nats)
+            nats = min(max(read.nats, allowance.nats), revealed)
             allowance = allowance.after(nats - allowance.nats)
         ln_delta = allowance.ln_delta
     _check_ln_delta(ln_delta, read.ln_delta)

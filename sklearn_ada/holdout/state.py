@@ -551,6 +551,11 @@ class LedgerRecord(ABC):
         if "kind" in vars(cls):
             KINDS[cls.kind] = cls
 
+    @property
+    def arrival_nats(self) -> float:
+        """What it costs that it was the next record."""
+        return 0.0 if self.arrival is None else float(self.arrival[2])
+
     def to_dict(self) -> dict[str, Any]:
         """Return what the ledger keeps."""
         form, body = _form_of(type(self)), {"kind": self.kind}
