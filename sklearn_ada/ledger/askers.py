@@ -5,7 +5,8 @@ while others are pending writes that down (`sklearn_ada.holdout.session.Asking`)
 process that it is about, however that ends.
 
 All calls are made inside a transaction that writes, so nobody begins or ends between a look at the others and
-what follows from it.
+what follows from it. A ledger in memory has one process. Of a database the processes do not see one another:
+each prices the order of its own threads, and that of several processes is time, which is not priced.
 """
 
 from __future__ import annotations
