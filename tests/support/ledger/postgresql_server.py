@@ -56,7 +56,7 @@ class Server:
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
             if package is not None and not _readable_by_all(programs):
                 programs = self._copied(programs, package)
-        self._programs = programs
+        self.programs = programs
         self._data = self.folder / "data"
         with tempfile.NamedTemporaryFile("w", dir=self.folder) as file:
             os.chmod(file.name, 0o644)
@@ -79,7 +79,7 @@ class Server:
 
     def _run(self, program, *arguments):
         how = {"cwd": self.folder, "stdout": subprocess.DEVNULL, **self._as_nobody}
-        subprocess.run([self._programs / program, *arguments], check=True, **how)
+        subprocess.run([self.programs / program, *arguments], check=True, **how)
 
     def url(self, book=None, port=None, user="asker", **query):
         """Return the address of a book, or of the database."""
@@ -92,7 +92,7 @@ class Server:
         """Start the server and wait until it answers."""
         settings = ["fsync=off", "listen_addresses=127.0.0.1", f"port={self.port}", "max_connections=200"]
         settings += [f"unix_socket_directories={self.folder}", "shared_buffers=16MB"]
-        command = [self._programs / "postgres", "-D", self._data, *(f"--{each}" for each in settings)]
+        command = [self.programs / "postgres", "-D", self._data, *(f"--{each}" for each in settings)]
         with open(self.folder / "log", "ab") as log:
             how = {"cwd": self.folder, "stdout": log, "stderr": log, **self._as_nobody}
             self._process = subprocess.Popen(command, **how)
