@@ -23,7 +23,7 @@ nodes of their own, with a G-th of the stake each, so that no path takes more th
 of the failure probability, so the intersection of their intervals holds.
 
 The interval of a sealed answer follows from two theorems, of which the transcript theorem needs an order of
-the answers that the rows do not decide. Who is recorded first, while several are pending, the rows may decide:
+the answers that the rows do not decide. While several are pending, the rows may decide who is recorded first:
 that has a price (`sklearn_ada.accounting.arrivals`), which is part of the L, so the theorem holds of answers
 that threads or colleagues are given at once. In ledgers begun before it had one, description length speaks
 alone if something was recorded between the beginning of a question and its record. In a round of several
