@@ -50,6 +50,8 @@ class DatabasePlace:
             expected, got = "a URL like postgresql://user@host/database?book=name", "postgresql://..."
             raise bad_parameter("ledger", "Holdout", expected, got) from None  # it may hold a password
         query = dict(parsed.query)
+        if not all(isinstance(query.get(name, ""), str) for name in ("book", "schema")):
+            raise bad_parameter("ledger", "Holdout", "a URL with one book and one schema", "several of one")
         self.book = str(query.pop("book", "default"))
         schema = query.pop("schema", None)
         self._schema = None if schema is None else str(schema)

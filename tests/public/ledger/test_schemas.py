@@ -91,3 +91,9 @@ def test_a_role_that_may_not_make_tables_learns_what_it_lacks(postgresql, roles,
     run(f"GRANT USAGE ON SCHEMA {ada} TO {ben}")
     with pytest.raises(LedgerUnavailableError, match=r"permission denied.*Operations"):
         asked(postgresql.url("book", user=ben, schema=ada))
+
+
+@pytest.mark.parametrize("name", ["book", "schema"])
+def test_two_books_or_two_schemas_are_refused(postgresql, name):
+    with pytest.raises(ValueError, match="one book and one schema"):
+        asked(f"{postgresql.url('one', schema='public')}&{name}=other")
