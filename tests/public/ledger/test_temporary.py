@@ -1,14 +1,11 @@
 """Ledgers without a path: one for the same data in a session, gone with the interpreter that began it."""
 
-import hashlib
 import os
-import pathlib
 
 import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
-from sklearn_ada.digest.rows import labels_digest
 from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
 from tests.support.models import Always
 from tests.support.processes import interpreter
@@ -89,14 +86,3 @@ if __name__ == "__main__":
     done = interpreter(code, check=False)
     assert done.returncode == status, done.stderr
     assert not os.path.exists(os.path.dirname(done.stdout.strip()))
-
-
-def test_names_of_temporary_ledgers_are_keyed_by_a_secret_of_the_session():
-    """Whoever is shown a path cannot look for the labels that lead to it."""
-    X, y = np.zeros((6, 1)), np.array([0, 1, 0, 1, 1, 0])
-    folder, name = os.path.split(Holdout(X, y).ledger.path)
-    for text in (labels_digest(y), f"{folder} {labels_digest(y)}"):
-        assert hashlib.sha256(text.encode()).hexdigest()[:32] not in name
-    key = pathlib.Path(folder, "key")
-    assert (len(key.read_bytes()), key.stat().st_mode & 0o077) == (24, 0)
-    assert Holdout(X, y).ledger.path == os.path.join(folder, name)

@@ -2,6 +2,8 @@
 
 import hashlib
 import hmac
+import os
+import pathlib
 
 import numpy as np
 import pandas as pd
@@ -113,3 +115,14 @@ def test_rows_whose_features_changed_are_looked_for_anew_among_training_rows(row
     second = Holdout(rows[0][: len(rows[3])], rows[3], ledger=path)
     with pytest.raises(HoldoutLeakError, match="contain rows of the holdout"):
         second.check_overlap(rows[0])
+
+
+def test_names_of_temporary_ledgers_are_keyed_by_a_secret_of_the_session():
+    """Whoever is shown a path cannot look for the labels that lead to it."""
+    X, y = np.zeros((6, 1)), np.array([0, 1, 0, 1, 1, 0])
+    folder, name = os.path.split(Holdout(X, y).ledger.path)
+    for text in (labels_digest(y), f"{folder} {labels_digest(y)}"):
+        assert hashlib.sha256(text.encode()).hexdigest()[:32] not in name
+    key = pathlib.Path(folder, "key")
+    assert (len(key.read_bytes()), key.stat().st_mode & 0o077) == (24, 0)
+    assert Holdout(X, y).ledger.path == os.path.join(folder, name)
