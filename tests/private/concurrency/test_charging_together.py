@@ -175,7 +175,13 @@ GUESSES = np.linspace(0.49, 0.51, 80).tolist()  # all hold, so that their order 
 
 def ask_until_refused(holdout, who, step=4):
     """Return how many questions of one's own are answered."""
-    asked = [holdout.check(Always(0), scoring="accuracy", guess=guess) for guess in GUESSES[who::step]]
+    model, about = (
+        Always(0),
+        {"scoring": "accuracy"},
+    )  # each with cells of its own, or it would be one question
+    asked = [
+        holdout.check(model, guess=each, settings=0.1 + each / 100, **about) for each in GUESSES[who::step]
+    ]
     return sum(answer.answered for answer in asked)
 
 

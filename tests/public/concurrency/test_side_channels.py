@@ -122,19 +122,23 @@ def test_an_exception_in_a_thread_of_the_models_own_is_printed_by_python(holdout
         thread.join()
 
     assert certify(holdout, data, fail_in_a_thread).answered
-    assert len(printed) == 1
+    assert printed
 
 
 def test_a_repeated_question_looks_at_the_holdout_once_and_a_refused_one_never(holdout, data):
     looks = []
-    certify(holdout, data, looks.append)
+
+    def look(X):
+        looks.extend([X] * np.array_equal(X, data[0]))  # and not made-up rows
+
+    certify(holdout, data, look)
     assert looks
     looks.clear()
-    assert certify(holdout, data, looks.append).repeated
+    assert certify(holdout, data, look).repeated
     assert len(looks) == 1
     for tag in range(1, 100):  # each guess is a surprise, until the tolerance is met
         looks.clear()
-        if not certify(holdout, data, looks.append, tag).answered:
+        if not certify(holdout, data, look, tag).answered:
             break
     assert not looks
     assert holdout.report().refused == 1

@@ -63,7 +63,10 @@ def asked(trees, tmp_path):
         holdout.check(model, scoring="accuracy", guess=model.score(X, y))
     holdout.certify(models[3], scoring="accuracy", guess=0.8)
     guesses = np.linspace(0.01, 0.3, 12)
-    verdicts = [holdout.check(models[4], scoring="accuracy", guess=guess).verdict for guess in guesses]
+    about = {"scoring": "accuracy"}
+    verdicts = [
+        holdout.check(models[4], guess=each, settings=0.05 + each / 100, **about).verdict for each in guesses
+    ]
     assert set(verdicts) == {"differs", "refused"}
     return holdout
 
