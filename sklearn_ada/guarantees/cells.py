@@ -11,7 +11,8 @@ expected lies between the half-widths at the whole numbers of surprises next to 
 expected price: most runs see no surprise, and pay for none.
 
 Each search that is answered in cells ends with one winner: its count lies in the guess's cell with
-probability .988, which costs some hundredths of a nat, and else costs about five. What is planned is the last
+probability .975 at first and more later, as cells widen, which costs some hundredths of a nat, and else costs
+about five. What is planned is the last
 of k winners, the widest (`PlannedCells`): its cell while searching, by description length and by the
 transcript as a test; its exact value, unsealed when the holdout is closed, or published.
 """
@@ -21,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ from sklearn_ada._validation import LN_2, checked, checked_fields
 from sklearn_ada.accounting.codes import URN_WEIGHT, Code, CountCode, urn_nats
 from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees.description_length import CHECK_PART, SEALED_PART, TRANSCRIPT_PART, Purse
-from sklearn_ada.mechanisms.rounding import WINNER_WIDTH
+from sklearn_ada.mechanisms.rounding import winner_width
 
 __all__ = ["PlannedChecks", "choose_half_cell", "plan_certifies", "plan_checks"]
 
@@ -278,7 +279,7 @@ class PlannedCells:
     >>> plan = PlannedCells(9, math.log(0.05))
     >>> gaussian = lambda ln_delta, cells: math.sqrt(-2.0 * ln_delta) + 1.15 * cells
     >>> [round(each(gaussian), 1) for each in (plan.coarse, plan.unsealed, plan.published)]
-    [5.9, 4.3, 2.8]
+    [6.0, 4.3, 2.8]
     """
 
     n_searches: int
@@ -287,8 +288,10 @@ class PlannedCells:
 
     @property
     def surprise(self) -> float:
-        """Chance that a winner is not in its guess's cell."""
-        return min(2.0 * float(ndtr(-WINNER_WIDTH)) + self.surprise_rate, 1.0)
+        """Chance that one of the winners before the last is not in its guess's cell, in the mean."""
+        before = range(1, max(self.n_searches, 2))
+        sampling = sum(2.0 * float(ndtr(-winner_width(number))) for number in before) / len(before)
+        return min(sampling + self.surprise_rate, 1.0)
 
     def coarse(self, half_width: HalfWidth) -> float:
         """Return the half-width of the last winner's coarse answer, if its guess holds."""
@@ -296,7 +299,7 @@ class PlannedCells:
 
         def at(before: float, after: float) -> float:
             ln_deltas = self._ln_asked - before, ln_transcript - after
-            return min(half_width(min(ln_delta, 0.0), WINNER_WIDTH) for ln_delta in ln_deltas)
+            return min(half_width(min(ln_delta, 0.0), self._half_cell) for ln_delta in ln_deltas)
 
         return self._expected(at)
 
@@ -314,6 +317,10 @@ class PlannedCells:
         return self._expected(lambda before, after: half_width(max(ln_final - after, ln_asked - before), 0.0))
 
     @property
+    def _half_cell(self) -> float:
+        return winner_width(self.n_searches)
+
+    @property
     def _ln_sealed(self) -> float:
         return self.ln_beta + math.log(SEALED_PART)
 
@@ -328,7 +335,8 @@ class PlannedCells:
         before = self.n_searches - 1  # all surprises come before the last winner
 
         def at(surprises: int) -> float:
-            return half_width(_nats(before, surprises), _nats(before + 1, surprises))
+            of_cells = partial(_nats, surprises=surprises, half_cell=self._half_cell)
+            return half_width(of_cells(before), of_cells(before + 1))
 
         return _expected(before, self.surprise, at)
 
@@ -354,13 +362,13 @@ def _expected(answers: int, surprise: float, half_width: Callable[[int], float])
     return low + (expected - few) * (high - low)
 
 
-def _nats(answers: int, surprises: int) -> float:
+def _nats(answers: int, *, surprises: int, half_cell: float) -> float:
     """Return the price of the winners of searches, some of them surprises.
 
-    A surprise is in a cell next to that of its guess.
+    A surprise is in a cell next to that of its guess; all have the width of the last.
     """
     code = CountCode(-0.5, _FINE)
-    half = round(_FINE * WINNER_WIDTH)
+    half = round(_FINE * half_cell)
     agrees, differs = code.ln_mass(-half, half - 1), code.ln_mass(half, 3 * half - 1)
     cells = (agrees, answers - surprises), (differs, surprises - surprises // 2), (differs, surprises // 2)
     seen = sum(_rising(URN_WEIGHT * math.exp(ln_mass), count) for ln_mass, count in cells)

@@ -300,7 +300,10 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
         declared_key = Framed.of(session, asked, question).declared_key
         if session.ledger.read(lambda state: state.is_declared(declared_key)):
             question = question.untilted
-    sealed = in_cells(question, session.data, policy, asked.candidates) if policy.seals else None
+    sealed = None
+    if policy.seals:
+        asks = session.ledger.read(lambda state: state.winners_before(asked.round_name))
+        sealed = in_cells(question, session.data, policy, asked.candidates, asks=asks)
     if sealed is None:
         rows = None
         if question.may_use_all_rows:

@@ -119,25 +119,31 @@ def outlook_of(state: State, value: float) -> Outlook:
     check, certify, published = probes["check"], probes["certify"], None
     forecasts = [_forecast(state, check, check, worst["check"], after) for after in _AHEAD]
     if certify.sealed_count is not None:  # searches come before the next one, and no checks
-        forecasts += _forecasts_of_searches(state, certify, worst["certify"])
+        forecasts += _forecasts_of_searches(state, value)
         published = final_half_width(state, certify.sealed_count, state.purse, state.account.nats)
     else:
         forecasts += [_forecast(state, check, certify, worst["certify"], after) for after in _AHEAD]
     return Outlook(value, remaining, tuple(forecasts), published, state.finals)
 
 
-def _forecasts_of_searches(state: State, probe: Question, worst: Question) -> list[Forecast]:
+def _forecasts_of_searches(state: State, value: float) -> list[Forecast]:
     """Return the forecasts of the next searches; with ``"auto"`` the first is exact."""
+
+    def forecast(at: State, after: int, named: int | None = None) -> Forecast:
+        probe, worst = (_probes(at, each, after)["certify"] for each in (value, 0.5))
+        return _forecast(at, probe, probe, worst, after, named)
+
     if state.policy.answers != "auto" or state.has_certified:
-        return [_forecast(state, probe, probe, worst, after) for after in _AHEAD]
-    first = _forecast(state, probe.exact, probe.exact, worst.exact, 0)
+        return [forecast(state, after) for after in _AHEAD]
+    probe, worst = (_probes(state, each)["certify"].exact for each in (value, 0.5))
+    first = _forecast(state, probe, probe, worst, 0)
     later = copy.deepcopy(state)
-    event = CodedRelease(probe.exact.expected_symbols(state.allowance("certify", at_once=True)))
+    event = CodedRelease(probe.expected_symbols(state.allowance("certify", at_once=True)))
     later.account.record(event)
     later.asked["certify"] += 1
     assert later.purse is not None
     _, later.purse = later.purse.at_once()
-    return [first, *(_forecast(later, probe, probe, worst, n - 1, named=n) for n in _AHEAD[1:])]
+    return [first, *(forecast(later, n - 1, n) for n in _AHEAD[1:])]
 
 
 def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False) -> str:
@@ -230,14 +236,18 @@ def _forecast(
     return Forecast(named, probe.purpose, half, bound, state.is_tolerated(bound, width))
 
 
-def _probes(state: State, value: float) -> dict[str, Question]:
-    """Return a question about a mean for each purpose; of the holdout it needs the number of rows only."""
+def _probes(state: State, value: float, ahead: int = 0) -> dict[str, Question]:
+    """Return a question about a mean for each purpose, after ``ahead`` more about winners.
+
+    Of the holdout it needs the number of rows only.
+    """
     stand_in = HoldoutData(np.zeros((state.units, 1)), np.zeros(state.units, dtype=np.int8))
     metric, probes = Metric("accuracy"), dict[str, Question]()
     for purpose in PURPOSES:
         coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy)
         alone = state.units == state.rows  # groups are no count, so they are answered exactly
-        sealed = in_cells(coded, stand_in, state.policy) if alone else None
+        asks = state.winners_before(None) + ahead
+        sealed = in_cells(coded, stand_in, state.policy, asks=asks) if alone else None
         probes[purpose] = sealed or by_default(coded, stand_in, state.policy)
     return probes
 

@@ -458,6 +458,11 @@ class State:
         """Whether models were declared."""
         return bool(self._declared)
 
+    def winners_before(self, round_name: str | None) -> int:
+        """Return how many questions about winners came before one of this round, whose own ones count."""
+        in_round = self.still_open(round_name) is not None
+        return max(self.asked["certify"] - in_round, 0)
+
     def is_declared(self, member: str) -> bool:
         """Return whether a key of model and metric is that of a declared model."""
         return member in self._declared

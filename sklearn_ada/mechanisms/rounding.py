@@ -43,14 +43,14 @@ from sklearn_ada.accounting.events import CodedRelease, Release, Symbol
 
 __all__ = [
     "Cells", "CountCells", "ExplicitGrid", "Grid", "LogGrid", "Rounding", "UniformGrid", "candidate_width",
-    "guess_error", "rounded",
+    "guess_error", "rounded", "winner_width",
 ]  # fmt: skip
 
 LEAST_CELL = 1e-12
 """No cell is a smaller share of a metric's range: values have hardly more digits."""
 
 WINNER_WIDTH = 2.5
-"""Half a cell in standard errors, where every search asks about its winner only."""
+"""Half a cell in standard errors, where searches ask about their winners and cells do not widen."""
 
 _LEAST_ERROR = 0.5
 _STEPS_A_SCALE = 10  # binary digits: 1,024 steps or a little more
@@ -110,6 +110,31 @@ class Cells:
         slack = 1e-12 * (abs(self.guess) + 2.0 * self.half_cell * (abs(index) + 1))
         centre = self.centre(index)
         return centre - self.half_cell - slack, centre + self.half_cell + slack
+
+
+@checked(number="count")
+def winner_width(number: int) -> float:
+    """Return half a cell, in standard errors, for the question of this number about a winner.
+
+    It widens with the questions. Of a constant one, 80 answers have a surprise in the mean, which widens all
+    that comes later; with this, 300 answers have half a one, if guesses are right but for sampling.
+
+    Parameters
+    ----------
+    number : int
+        Of the ledger's questions about winners, at least 1.
+
+    Returns
+    -------
+    float
+        ``Phi^-1(1 - 1/(20 (number + 3)))``.
+
+    Examples
+    --------
+    >>> [round(winner_width(j), 2) for j in (1, 9, 20, 300)]
+    [2.24, 2.64, 2.86, 3.59]
+    """
+    return -float(ndtri(1.0 / (20.0 * (number + 3))))
 
 
 @checked(n_candidates="count")

@@ -22,7 +22,7 @@ from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import THEOREM
-from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width
+from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width, winner_width
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.all_rows import by_value_alone
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion
@@ -140,18 +140,29 @@ class SealedQuestion(RefinedQuestion):
 
 
 def in_cells(
-    question: Question, data: HoldoutData, policy: Policy, candidates: int | None = None
+    question: Question, data: HoldoutData, policy: Policy, candidates: int | None = None, *, asks: int = 0
 ) -> SealedQuestion | None:
     """Return the question as it is answered with a cell; None where it is answered as on any ledger.
 
     What can be sealed is a count of 0/1 losses of rows that all count the same, each by itself.
-    ``candidates`` is of how many candidates of one search it is a check, whose cells are the wider.
+
+    Parameters
+    ----------
+    question : Question
+    data : HoldoutData
+    policy : Policy
+    candidates : int or None, default=None
+        Of how many candidates of one search it is a check, whose cells are the wider.
+    asks : int, default=0
+        How many questions about winners the ledger has answered before. Their cells widen with it; under a
+        tolerance, and on ledgers of older formats, they do not.
     """
     if not (policy.seals and isinstance(question, CodedQuestion)):
         return None
     if not question.measure.counts or data.units is not None or question.metric.bounds != (0.0, 1.0):
         return None
-    urn, half = "winner", WINNER_WIDTH
+    widens = policy.format >= 3 and policy.tolerance is None
+    urn, half = "winner", winner_width(asks + 1) if widens else WINNER_WIDTH
     if question.purpose == "check":
         if candidates is None or question.is_chosen:
             return None
