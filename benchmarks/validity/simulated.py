@@ -24,6 +24,7 @@ from sklearn_ada.holdout.publishing import publish
 from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger import Ledger, Record
+from sklearn_ada.ledger.askers import Askers
 from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.noisy import GaussianQuestion
@@ -48,6 +49,12 @@ class ForgetfulLedger(Ledger[State]):
         self._records = [Record(0, None, genesis)]
         self._found: dict[str, Record] = {}
         self._subjects: dict[str, Record] = {}
+        self._askers = Askers()
+
+    @property
+    def askers(self) -> Askers:
+        """Who has a question pending: of one thread, one at a time."""
+        return self._askers
 
     def charge(self, key: str | None, decide: Callable[[State], dict[str, Any]]) -> Record:
         """Record what ``decide`` says, once for each key."""
@@ -62,11 +69,19 @@ class ForgetfulLedger(Ledger[State]):
             self._found[key] = self._records[-1]
         return Record(self._records[-1].seq, key, body, fresh=True)
 
-    def find_each(self, keys: Sequence[str], otherwise: Callable[[State], Any] | None = None) -> list[Record]:
+    def find_each(
+        self,
+        keys: Sequence[str],
+        otherwise: Callable[[State], Any] | None = None,
+        begin: Callable[[State, list[Record]], dict[str, Any] | None] | None = None,
+    ) -> list[Record]:
         """Return the records under some keys; if there is none, call ``otherwise`` with the state."""
         found = [self._found[key] for key in keys if key in self._found]
         if not found and otherwise is not None:
             otherwise(self._state)
+        body = None if begin is None else begin(self._state, found)
+        if body is not None:
+            self.charge(None, lambda state: body)
         return found
 
     def find_subject(self, subject: str) -> Record | None:

@@ -50,7 +50,11 @@ from sklearn_ada.guarantees.intervals import LN_MOST_SIDE, Interval, binomial_lo
 
 __all__ = ["Tilt"]
 
+TILTED = "Clopper-Pearson, tilted by"
+"""How the theorem of every tilted interval begins."""
 _LEAST_PART = 0.03  # of delta, for either side
+LN_LIKELY_SIDE = math.log(0.9)
+"""What is left of the logarithm of delta, for either side, by a guess that is about right."""
 LN_LEAST_SIDES = math.log(2.0 * _LEAST_PART)
 """What is left of the logarithm of delta where both sides have the least that a tilt gives."""
 _WIDER = 1.25  # the prior's deviation, in standard errors of the guess
@@ -90,7 +94,7 @@ class Tilt:
     def theorem(self) -> str:
         """Name of the bound, with what tunes it."""
         guess = f"a guess of {self.guess:.6g} from {self.guess_rows:.6g} rows"
-        return f"Clopper-Pearson, tilted by {guess} (Pratt 1961; Puza, O'Neill 2006)"
+        return f"{TILTED} {guess} (Pratt 1961; Puza, O'Neill 2006)"
 
     def interval(self, low_count: int, high_count: int, ln_delta: float) -> Interval:
         """Return an interval for the share that misses with probability at most delta.

@@ -6,8 +6,8 @@ The winner of a search, or its best few, are asked about once the search is done
 **The guess** of a winner comes from the search's own folds, or from rows set aside for it.
 
 **The one-standard-error rule** takes, of the candidates that are as good as the best, the simplest. A
-standard error is read off the certified interval: its half-width over the normal quantile of its failure
-probability. So it is made of released answers only, and is never smaller than what they certify.
+standard error is read off the certified interval: its half-width over the normal quantile of the failure
+probability of a side. So it is made of released answers only, and is never smaller than what they certify.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from sklearn_ada._validation import LN_2, bad_parameter, counted
 from sklearn_ada.answer import Answer, certifies_nothing
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.exceptions import BudgetExhaustedError
+from sklearn_ada.guarantees.tilted import LN_LIKELY_SIDE, TILTED
 from sklearn_ada.holdout.advice import why_vacuous
 from sklearn_ada.holdout.asking import put_together
 from sklearn_ada.holdout.framing import Ask, plan_question
@@ -595,7 +596,8 @@ def standard_error(answer: Answer) -> float:
     0.01
     """
     assert answer.certificate is not None  # it has a value
-    return answer.half_width / -float(ndtri_exp(answer.certificate.ln_delta - LN_2))
+    of_side = LN_LIKELY_SIDE if TILTED in answer.certificate.theorem else -LN_2
+    return answer.half_width / -float(ndtri_exp(answer.certificate.ln_delta + of_side))
 
 
 def best_of(

@@ -25,6 +25,7 @@ from sklearn_ada.guarantees.description_length import ln_declared
 from sklearn_ada.guarantees.intervals import difference_half_width, expected_half_width, wilson_deviation
 from sklearn_ada.guarantees.mechanisms import thresholdout_direct
 from sklearn_ada.guarantees.medians import DRAWN_POINTS, MEDIAN_DEVIATION
+from sklearn_ada.guarantees.tilted import LN_LIKELY_SIDE
 from sklearn_ada.guarantees.transfer import is_vacuous
 
 MEAN, QUANTILE_LEVEL = "mean", "quantile level"
@@ -40,7 +41,6 @@ MOST_QUESTIONS = 10**9
 _STRIDE = 8  # ratio of the numbers tried until the crossing is behind
 
 _BASSILY_BETA = 0.25  # beyond it the theorem has a further condition
-_TILTED = math.log(2.0 * 0.9)  # by how much the level of a side is more than half of delta
 _LEAST_COUNT = 0.5  # standard error of a count around its guess, at least
 _FALSE_HITS = 0.05  # of a right guess, expected in a whole Thresholdout
 _FOR_NUMBERS, _FOR_VERDICTS, _FOR_DIFFERENCES = range(3)  # of plans; the later, the fewer methods they have
@@ -90,7 +90,7 @@ class Assumptions:
 
         A guess that is about right leaves nine tenths of the level to either side.
         """
-        tilted = min(ln_delta + _TILTED, -LN_2) if self.disagreement is None else ln_delta
+        tilted = min(ln_delta + LN_2 + LN_LIKELY_SIDE, -LN_2) if self.disagreement is None else ln_delta
         return self.half_width(n, max(ln_delta, tilted), reach)
 
 

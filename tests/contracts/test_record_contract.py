@@ -11,7 +11,7 @@ import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.exceptions import LedgerMismatchError
-from sklearn_ada.holdout.records import CheckpointRecord, Entry, read_record
+from sklearn_ada.holdout.records import BeginRecord, CheckpointRecord, Entry, GivenUpRecord, read_record
 from sklearn_ada.holdout.state import KINDS, LedgerRecord, State
 from sklearn_ada.ledger import Record, canonical_json
 from tests.support.ledger.fitted_models import Constant
@@ -46,9 +46,11 @@ def in_cells(path):
     for _ in range(2):
         asked = holdout.certify(models[0], scoring="accuracy", guess=0.7)
     holdout.select(models, scoring="accuracy")
+    for made in (BeginRecord(name="7", who="ada"), GivenUpRecord(names=["7"], who="ada")):
+        holdout.ledger.charge(None, lambda state, made=made: made.to_dict())
     holdout.close()
     holdout.unseal(asked)
-    holdout.check(models[0], scoring="accuracy", guess=0.9)
+    holdout.check(models[0], scoring="balanced_accuracy", guess=0.9)
     return [*bodies_of(holdout), holdout.ledger.read(CheckpointRecord.of).to_dict()]
 
 

@@ -74,14 +74,14 @@ def test_a_top_up_keeps_nats_and_goes_on_with_stakes(small, added, model, other)
 
 
 def test_the_same_question_of_more_rows_is_a_new_one(small, added, model, rows, spent):
-    old = small.certify(model, **HELD)
     ThresholdoutScorer("accuracy", small)(model, *rows[:2])
+    old = small.certify(model, **HELD)
     large = added()
+    ThresholdoutScorer("accuracy", large)(model, *rows[:2])
     count, _ = spent(large)
     new = large.certify(model, **HELD)
     assert (new.repeated, spent(large)[0]) == (False, count + 1)
     assert large.certify(model, **HELD) == new != old
-    ThresholdoutScorer("accuracy", large)(model, *rows[:2])
     assert large.report().asked["check"] == 2
 
 
