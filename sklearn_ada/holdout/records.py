@@ -216,6 +216,7 @@ def _own_columns(kind: type[LedgerRecord]) -> list[str]:
 _AS_DECLARED = (
     "the model is the one that was declared: nothing it depends on that its digest lacks has changed"
 )
+_UNREAD = "neither a declared model nor the code that trained it reads what the ledger has answered"
 _AS_FOUND = (
     "a model that is asked about again is the same: nothing it depends on that its digest lacks has changed"
 )
@@ -378,7 +379,11 @@ class ValueRecord(MechanismRecord, QuestionRecord):
         of_ledger = genesis.assumptions
         if self.given_rows:
             of_ledger = tuple(_OF_PREDICTIONS if each == ROW_BY_ROW else each for each in of_ledger)
-        of_model = (_AS_DECLARED,) * self.declared + (_AS_FOUND,) * self.unconfirmed
+        names_readers = (
+            self.declared and genesis.format >= 3
+        )  # certificates of older ledgers stay as they are
+        of_model = (_AS_DECLARED,) * self.declared + (_UNREAD,) * names_readers
+        of_model += (_AS_FOUND,) * self.unconfirmed
         return (*of_ledger, *self.assumed, *of_model, *(_AS_DRAWN,) * self.drawn)
 
     def answer(self, record: Record, genesis: Genesis) -> Answer:

@@ -371,6 +371,8 @@ class Genesis:
 
     Attributes
     ----------
+    format : int
+        The format of the ledger's records.
     confidence_level : float
         Probability that all intervals hold together.
     tolerance : float or None
@@ -386,6 +388,7 @@ class Genesis:
     """
 
     body: dict[str, Any]
+    format = property(lambda self: int(self.body["schema"]))
     confidence_level = property(lambda self: float(self.body["confidence_level"]))
     tolerance = property(lambda self: self.body["tolerance"])
     fingerprint = property(lambda self: str(self.body["fingerprint"]))
@@ -456,7 +459,7 @@ class Genesis:
     @property
     def compares_labels(self) -> bool:
         """Whether rows are their labels, and whether others are the same ones has a price."""
-        return self.identity == "labels" and int(self.body["schema"]) >= 3
+        return self.identity == "labels" and int(self.format) >= 3
 
     @property
     def policy(self) -> Policy:
