@@ -140,7 +140,7 @@ def plan_holdout(
     'coded checks'
     >>> plan = plan_holdout(n=10_000, searches=9)
     >>> round(plan["cells, while searching"].width, 3), round(plan["cells, published"].width, 4)
-    (0.022, 0.0077)
+    (0.022, 0.0078)
     >>> plan_holdout(n_questions=32, width=0.1, verdicts=True, disagreement=0.1, passes=1).best.n
     186
     """
