@@ -31,14 +31,16 @@ questions it does until that is closed (`session.close_round`).
 
 **A digest proposes, the holdout confirms, at a price.**
 
-A question that is asked again has the key of the first time. That is only a proposal: a model's digest cannot
-see weights in a file, names that ``eval`` looks up or a patched library, and another model with the same
-digest must not get the first one's answer. So the model predicts the holdout once more, and what it says is
-compared with what the record keeps of it (`OutputSummary`). The outcome is a symbol with a price, for it
-would tell an asker who makes models that differ on one chosen row whether that row is in the holdout:
+A question is a model, a score by what it computes, and rows: asked again it has the key of the first time,
+whatever its guess. That is only a proposal: a model's digest cannot see weights in a file, names that
+``eval`` looks up or a patched library, and another model with the same digest must not get the first one's
+answer. So the model predicts the holdout once more, and what it says is compared with what the record keeps
+of it (`OutputSummary`). The outcome is a symbol with a price, for it would tell an asker who makes models
+that differ on one chosen row whether that row is in the holdout:
 
 - "the same" is nearly free if few differed before, .001 nats the first time and less than .05 nats for a
-  thousand times; after one that differed, .1 nats and then less. The answer is the recorded one.
+  thousand times; after one that differed, .1 nats and then less. The answer is the recorded one, or what was
+  published of it since, with the verdict on the guess that it is asked with now.
 - "different" costs 7 nats the first time, and more if there were many that were the same. It is a new
   question then, recorded as another version of the key and admitted as any other. If that is refused,
   "different" is paid for nevertheless.
@@ -58,16 +60,19 @@ fixed by the transcript before the look, and the code gives all outcomes togethe
 says the same on all of them and something else elsewhere in the population gets the first one's certificate,
 which is about the first one.
 
-**Where privacy certifies** a comparison without noise would end the route. There a key that is found is
-answered as it stands: the outputs on the rows of the guess are part of it, so a match is confirmed on rows
-that are public. If there are none (a bare number as the guess, or a choice among models) a model with code
-that is no installed library's is a new question each time, with one warning.
+**Where privacy certifies** a comparison without noise would end the route. There the guess and the versions
+of libraries are part of the key, and one that is found is answered as it stands: the outputs on the rows of
+the guess are part of it, so a match is confirmed on rows that are public. If there are none (a bare number as
+the guess, or a choice among models) a model with code that is no installed library's is a new question each
+time, with one warning.
 
-**Where description length certifies** a model of the user's own class with a bare number as its guess is
-proposed and confirmed like any other. A question that is new each time would make a notebook that is run
-again pay for all of them, while the urn makes repeated mismatches cheap.
+**Where description length certifies** every model with a digest is proposed and confirmed, one of the user's
+own class with a bare number as its guess, too. A question that is new each time would make a notebook that is
+run again pay for all of them, while the urn makes repeated mismatches cheap. A question with noise or a
+Ladder has its guess in its key, as that decides what is drawn; so has every question of a ledger before
+format 3.
 
-Records of older releases keep nothing to compare with. Their questions are asked again, as a new version.
+The first releases' records keep nothing to compare with. Their questions are asked again, as a new version.
 """
 
 from __future__ import annotations

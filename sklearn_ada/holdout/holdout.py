@@ -109,8 +109,7 @@ class Holdout(Uncopied):
         - "coarse": with the *cell*, an interval around the guess, in which the value lies. That is nearly
           free if the guess holds. The value itself is *sealed*: kept, hidden, in the ledger, until `publish`
           or `unseal` releases it, with an interval as narrow as if it had been released at once. So a holdout
-          that was asked many times still publishes one exact value, at about 1.1 times the width of a single
-          use.
+          that was asked many times still publishes one exact value, at about the width of a single use.
         - "auto": as the ledger was begun. A new ledger with a path or a URL is "coarse". Any other answers
           its first certify exactly and later ones coarsely. Where privacy certifies, "auto" is "exact".
         - None: as the ledger was begun; a new one is "exact".

@@ -390,9 +390,11 @@ def question_key(
 ) -> str:
     """Return the key of a question that its guess is part of.
 
-    It holds the subject, the purpose, the guess, the mechanism's plan and the versions of NumPy, SciPy and
-    scikit-learn; of all floats so many ``digits``. ``outputs`` is a digest of the rows of the guess or, where
-    only public rows can confirm that the model is the same, of the model's outputs on them.
+    So it is with noise or a Ladder, where privacy certifies, and in ledgers before format 3; else the key is
+    a `lasting_key`. It holds the subject, the purpose, the guess, the mechanism's plan and the versions of
+    NumPy, SciPy and scikit-learn; of all floats so many ``digits``. ``outputs`` is a digest of the rows of
+    the guess or, where only public rows can confirm that the model is the same, of the model's outputs on
+    them.
     """
     fixed = {"guess": to_digits(guess, digits), "plan": to_digits(plan, digits), "versions": _VERSIONS}
     return _digest({"subject": subject, "purpose": purpose, "outputs": outputs, **fixed})
