@@ -68,7 +68,7 @@ def test_twenty_searches_of_which_some_winners_are_the_same(population):
     assert ours["all"]
     widths = np.array(ours["widths"])
     assert widths[0, 3] == pytest.approx(1.0)  # splitting for one search is a single use
-    assert (widths[:, 1] > 1.0).all()  # nothing that is published is narrower than a single use
+    assert (widths[:, 1] > 0.86).all()  # a good guess makes what is published an eighth narrower at most
     assert widths[-1, 1] < widths[-1, 3]
 
 
