@@ -84,6 +84,23 @@ def is_called_by_function(package: str, names: frozenset[str]) -> bool:
     return False
 
 
+def callers_of_class(package: str, name: str) -> list[Any]:
+    """Return the objects of a class of this name whose methods are among the callers.
+
+    Examples
+    --------
+    >>> [type(runner).__name__ for runner in callers_of_class("doctest", "DocTestRunner")][:0]
+    []
+    """
+    found = []
+    for frame in _frames():
+        caller = frame.f_locals.get("self") if "self" in frame.f_code.co_varnames[:1] else None
+        kinds = type(caller).__mro__
+        if any(kind.__name__ == name and f"{kind.__module__}.".startswith(f"{package}.") for kind in kinds):
+            found.append(caller)
+    return found
+
+
 @contextlib.contextmanager
 def muted() -> Iterator[None]:
     """Drop the warnings of this thread within the block, and of threads begun meanwhile.

@@ -306,11 +306,17 @@ def row_hashes(
     return total
 
 
-def copies_beyond_chance(X: Any) -> int:
+def copies_beyond_chance(X: Any, groups: Any = None) -> int:
     """Return how many rows occur more than once, or 0 if that may be chance.
 
     It may be if few do, or if half as many would where each column is in an order of its own: rows of a few
-    discrete columns are often equal.
+    discrete columns are often equal. Columns that number the rows, or say when they came, do not count.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, ...)
+    groups : array-like of shape (n,) or None, default=None
+        Then rows count of which a copy is in another group.
 
     Examples
     --------
@@ -318,24 +324,44 @@ def copies_beyond_chance(X: Any) -> int:
     >>> X = rng.normal(size=(100, 2))
     >>> copies_beyond_chance(np.vstack([X, X[:20]]))
     40
+    >>> copies_beyond_chance(np.vstack([X, X[:20]]), [*range(100), *range(20)])
+    0
     >>> copies_beyond_chance(rng.integers(2, size=(100, 2)))
     0
     """
-    copies = _count_copies(row_hashes(X))
-    if copies <= max(_FEW_COPIES, _SHARE_OF_COPIES * n_rows(X)):
-        return 0
     if hasattr(X, "tocsr"):  # of many columns, of which no row is like another by chance
-        return copies
-    rng, total = np.random.default_rng(0), np.zeros(n_rows(X), dtype=np.uint64)
+        return _beyond_a_few(_count_copies(row_hashes(X), groups), n_rows(X))
+    rng, (total, by_chance) = np.random.default_rng(0), np.zeros((2, n_rows(X)), dtype=np.uint64)
     with np.errstate(over="ignore"):
         for j, column in enumerate(columns_of(X)):
-            total += rng.permutation(_entries(column, np.array([j])))
-    return copies if _count_copies(total) < copies / 2 else 0
+            if not _numbers_rows(column):
+                entries = _entries(column, np.array([j]))
+                total += entries
+                by_chance += rng.permutation(entries)
+    copies = _beyond_a_few(_count_copies(total, groups), n_rows(X))
+    return copies if _count_copies(by_chance, groups) < copies / 2 else 0
 
 
-def _count_copies(hashes: NDArray[np.uint64]) -> int:
-    counts = np.unique(hashes, return_counts=True)[1]
-    return int(counts[counts > 1].sum())
+def _beyond_a_few(copies: int, n: int) -> int:
+    return copies if copies > max(_FEW_COPIES, _SHARE_OF_COPIES * n) else 0
+
+
+def _numbers_rows(column: NDArray[Any]) -> bool:
+    """Return whether a column is of whole numbers or times of which no two are equal."""
+    if column.dtype.kind == "f" and len(column) and not (column == np.floor(column)).all():
+        return False
+    return column.dtype.kind in "iufmM" and len(np.unique(column)) == len(column)
+
+
+def _count_copies(hashes: NDArray[np.uint64], groups: Any) -> int:
+    """Return how many rows have a copy; with groups, one in another group."""
+    _, of_row, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    if groups is None:
+        return int(counts[counts > 1].sum())
+    numbers = np.unique(np.asarray(groups), return_inverse=True)[1]
+    pairs = np.unique(np.column_stack([of_row.reshape(-1), numbers.reshape(-1)]), axis=0)
+    in_several = np.bincount(pairs[:, 0], minlength=len(counts)) > 1
+    return int(counts[in_several].sum())
 
 
 def _entries(values: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.uint64]:

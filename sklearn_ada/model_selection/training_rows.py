@@ -41,10 +41,11 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     TimeSeriesSplit,
 )
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.multiclass import type_of_target
 
-from sklearn_ada._notices import warn_user
+from sklearn_ada._notices import callers_of_class, warn_user
 from sklearn_ada._validation import bad_parameter, check_real
 from sklearn_ada.data.labels import n_rows, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
@@ -397,15 +398,29 @@ def _positions(rows: Any) -> np.ndarray:
     return np.flatnonzero(which) if which.dtype == bool else which
 
 
+def warn_of_steps_before() -> None:
+    """Warn if a pipeline around the search has fitted a step on all rows, the holdout's among them."""
+    for pipeline in callers_of_class("sklearn.pipeline", "Pipeline"):
+        steps = [step for _, step in pipeline.steps[:-1] if hasattr(step, "fit")]
+        names = sorted({type(step).__name__ for step in steps if get_tags(step).requires_fit})
+        if names:
+            warn_user(
+                f"The pipeline around this search has fitted {' and '.join(names)} on all rows, also on those "
+                "that will be held out: the certified score may be too good. Put the step into the model that "
+                "is searched: ReusableHoldoutCV(GridSearchCV(make_pipeline(step, model), ...))."
+            )
+
+
 def warn_of_copies(X: Any, groups: Any) -> None:
     """Warn if many rows of X occur more than once, so that copies may stand on both sides of the holdout."""
-    copies = 0 if groups is not None else copies_beyond_chance(X)
+    copies = copies_beyond_chance(X, groups)
     if copies:
         warn_user(
             f"{copies:,} of {n_rows(X):,} rows of X occur more than once, as after oversampling or merging "
             "tables. Copies may be in the holdout and among the training rows, and then the certified score "
             "is that of rows which the model has seen. Oversample inside the model (a pipeline of "
-            "imbalanced-learn), drop the copies, or keep them together: fit(X, y, groups=...)."
+            "imbalanced-learn), drop the copies, or keep them together: fit(X, y, groups=...), one group for "
+            "a row and its copies."
         )
 
 

@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
@@ -53,6 +56,29 @@ def test_copies_are_warned_of_with_their_number_and_the_fix(kind):
 
 def test_copies_that_stay_together_are_no_matter():
     assert warnings_of(COPIED["oversampled"], groups=AGAIN) == []
+    assert warnings_of(COPIED["table twice"][:640], groups=np.arange(640)) != []
+
+
+def test_a_column_that_numbers_the_rows_hides_no_copies():
+    for column in (np.arange(700), 1e9 + 60.0 * np.arange(700), RNG.permutation(700)):
+        assert warnings_of(np.c_[COPIED["oversampled"], column]) != []
+        assert warnings_of(np.c_[RNG.normal(size=(700, 3)), column]) == []
+
+
+STEPS = [SelectKBest(k=2), StandardScaler(), FunctionTransformer(np.abs)]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: type(step).__name__)
+def test_a_step_before_the_search_that_was_fitted_on_all_rows_is_warned_of(step):
+    search = ReusableHoldoutCV(
+        GridSearchCV(DecisionTreeClassifier(max_depth=1), {"max_depth": [1]}, cv=2), ledger=":memory:"
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        make_pipeline(step, search).fit(PLAIN, COINS)
+        search.fit(PLAIN, COINS)
+    warned = ["has fitted " + type(step).__name__ in str(each.message) for each in caught]
+    assert warned.count(True) == (step is not STEPS[-1])
 
 
 @pytest.mark.parametrize("kind", NATURAL)
