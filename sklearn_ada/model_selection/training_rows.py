@@ -405,9 +405,9 @@ def warn_of_steps_before() -> None:
         names = sorted({type(step).__name__ for step in steps if get_tags(step).requires_fit})
         if names:
             warn_user(
-                f"The pipeline around this search has fitted {' and '.join(names)} on all rows, also on those "
-                "that will be held out: the certified score may be too good. Put the step into the model that "
-                "is searched: ReusableHoldoutCV(GridSearchCV(make_pipeline(step, model), ...))."
+                f"The pipeline around this search has fitted {' and '.join(names)} on all rows, also those "
+                "that will be held out: the certified score may be too good. Put the step into the model "
+                "that is searched: ReusableHoldoutCV(GridSearchCV(make_pipeline(step, model), ...))."
             )
 
 
