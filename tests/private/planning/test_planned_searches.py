@@ -33,7 +33,7 @@ def _quick(monkeypatch):
 
 @pytest.mark.parametrize("searches", [1, 2, 5, 9])
 def test_widths_out_of_a_holdout_whose_guesses_hold(searches, tmp_path):
-    """The plan is a mean, in which one winner in eighty surprises: a little wider than without any."""
+    """The plan is a mean, in which some winners surprise and guesses are off: a little wider than without."""
     holdouts = [holdout_of(2_000, tmp_path / name) for name in ("published.db", "unsealed.db")]
     names = [str(each) for each in range(searches)]
     asked = [[ask(each, 1_700, 0.85, 6_000, name=name) for name in names] for each in holdouts]
@@ -42,7 +42,7 @@ def test_widths_out_of_a_holdout_whose_guesses_hold(searches, tmp_path):
     found = {SEARCHING: asked[0][-1], PUBLISHED: published, UNSEALED: holdouts[1].unseal()[-1]}
     for method, answer in found.items():
         width = plan_of(**TWO_THOUSAND, searches=searches)[method].width
-        assert answer.half_width * 0.99 < width < answer.half_width * (1.0 + 0.012 * searches)
+        assert answer.half_width * 0.99 < width < answer.half_width * (1.02 + 0.012 * searches)
 
 
 def test_the_mean_width_while_searching_and_published_over_runs_with_sampling():
@@ -61,25 +61,28 @@ def test_the_mean_width_while_searching_and_published_over_runs_with_sampling():
         final = holdout.publish_last(holdout.plan(model, "certify", Guess(0.5)), model)
         published.append(final.half_width / single_use(int(counts[-1]), n))
     assert np.mean(searching) == pytest.approx(plan[SEARCHING].width, rel=0.03)
-    assert np.mean(published) == pytest.approx(plan[PUBLISHED].width / plan["one use"].width, rel=0.06)
+    assert np.mean(published) == pytest.approx(plan[PUBLISHED].width / plan["one use"].width, rel=0.08)
 
 
 def test_plans_of_searches_are_close_to_the_reference_sequence():
-    """Nine winners of 500 rows whose guesses held; its final takes all of the purse, ours .95 of it."""
+    """Nine winners of 500 rows whose guesses held, in cells of one width and not tilted.
+
+    Its final takes all of the purse, ours .95 of it.
+    """
     rows = [row for row in reference("sequence") if row["sequence"] == "held"]
     assert len(rows) == 9
     for row in rows:
         j, last = int(row["j"]), rows[int(row["kept_if_closed_now"]) - 1]
         for name, method, value, below in (
-            ("interim", SEARCHING, float(row["guess"]), 1.02),
-            ("final", PUBLISHED, int(last["count"]) / 500, 1.01),
-            ("unsealed", UNSEALED, int(row["count"]) / 500, 1.01),
+            ("interim", SEARCHING, float(row["guess"]), 1.06),
+            ("final", PUBLISHED, int(last["count"]) / 500, 1.14),
+            ("unsealed", UNSEALED, int(row["count"]) / 500, 1.14),
         ):
             plan = plan_holdout(n=500, searches=j, guess_rows=1500, expected_value=value)
             half_width = (float(row[f"{name}_upper"]) - float(row[f"{name}_lower"])) / 2
-            above = 1.02 + 0.01 * j  # for surprises, which the plan expects now and then
+            above = 1.02 + 0.01 * j  # for surprises, which the plan expects now and then, and wider cells
             assert half_width / below < plan[method].width < half_width * above
-        assert _nats(j, 0) == pytest.approx(float(row["L_including"]), rel=0.1)
+        assert _nats(j, surprises=0, half_cell=2.5) == pytest.approx(float(row["L_including"]), rel=0.1)
 
 
 def test_the_nats_are_those_of_an_urn():
@@ -88,17 +91,17 @@ def test_the_nats_are_those_of_an_urn():
     for cell in (0, 1, 0, 0, -1, 0, 1, 0):
         paid += urn.price(cell, code.ln_mass(*ends[cell]))
         urn.record(cell)
-    assert _nats(8, 3) == pytest.approx(paid)
+    assert _nats(8, surprises=3, half_cell=2.5) == pytest.approx(paid)
 
 
 def test_splitting_wins_up_to_four_searches_and_cells_win_later():
-    """Splitting for a few searches while searching; of the model that is published, cells from the second."""
+    """Splitting for a few searches while searching; of the model that is published, cells always."""
     for n in (500, 2_000, 100_000):
         plan = plan_of(n=n, searches=9, guess_rows=3 * n)
         for searches, winner in ((4, "sample splitting"), (5, SEARCHING)):
             assert plan_of(n=n, searches=searches, guess_rows=3 * n).best.method == winner
         assert "for up to 4 searches" in plan.recommendation
-        assert "of the published model for a single search only" in plan.recommendation
+        assert "of the published model never" in plan.recommendation
     assert "So here split if" in plan_of(n=2_000, searches=3).recommendation
     assert "So here split if" not in plan_of(n=2_000, searches=9).recommendation
 
@@ -133,7 +136,7 @@ SENTENCES = [
     ({"searches": 1, "width": 0.05}, "For one search, and none after it,"),
     ({"n": 1, "searches": 3, "expected_value": None}, "not even a holdout used once"),
     ({"n": 60, "searches": 500}, "certifies none of so many"),
-    ({"n": 9, "searches": 10**7}, "No method certifies winners"),
+    ({"n": 9, "searches": 10**7, "surprise_rate": 0.5}, "No method certifies winners"),
     ({"searches": 10**9, "width": 1e-6}, "No holdout of up to"),
     ({"n": 2_000, "searches": 9, "surprise_rate": 0.1}, "at most 0.1 of the guesses"),
 ]
