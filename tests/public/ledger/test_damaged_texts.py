@@ -126,7 +126,7 @@ def test_a_record_with_another_kind_of_part_is_damage_or_stays_readable(path, ca
             body = body[name]
         body[part[-1]] = value
 
-    rewritten(path, 2, edit)
+    rewritten(path, 1, edit)
     refusals(path, capsys)
 
 
