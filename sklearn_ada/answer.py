@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sklearn_ada._validation import percent
 
@@ -148,6 +148,11 @@ class Answer:
     def answered(self) -> bool:
         """Whether there is a value."""
         return not math.isnan(self.value)
+
+    def negated(self) -> Answer:
+        """Return the answer about the same quantity with the other sign."""
+        low, high = self.interval
+        return replace(self, value=-self.value, interval=(-high, -low))
 
     @property
     def target(self) -> str | None:

@@ -118,6 +118,11 @@ class Column:
         assert self.convert is None
         return replace(self, convert=convert, dtype=dtype)
 
+    def with_labels_by_value(self) -> Column:
+        """Return the column of the same whole numbers as 64-bit integers."""
+        convert = _as_int64 if self.convert is None else partial(_as_int64, convert=self.convert)
+        return replace(self, convert=convert, dtype=np.int64)
+
     def rows(self, part: slice) -> Column:
         """Return the column of some rows."""
         return replace(self, source=self.source[part])
@@ -248,6 +253,10 @@ def scratch(n: int, dtype: np.dtype[Any]) -> Array:
     """
     with tempfile.TemporaryFile() as file:
         return np.memmap(file, dtype=dtype, mode="w+", shape=(n,))
+
+
+def _as_int64(rows: Array, convert: Callable[[Array], Array] = np.asarray) -> Array:
+    return convert(rows).astype(np.int64, copy=False)
 
 
 def _address(values: Array) -> int:

@@ -96,6 +96,20 @@ def of_one_type(values: Array, name: str, owner: str) -> Array:
     raise refused("such that 64 bits hold every number of it", "larger integers", "Number them anew.")
 
 
+def labels_by_value(labels: Array) -> Array:
+    """Return labels as one type for all whole numbers and one for text; others as they are.
+
+    Examples
+    --------
+    >>> [labels_by_value(np.array(each)).dtype.kind for each in ([True], [1.0], ["a"], [0.5])]
+    ['i', 'i', 'O', 'f']
+    """
+    if label_kind(labels) == "text":
+        return labels.astype(object, copy=False)
+    is_whole = labels.dtype.kind in "biu" or (labels.dtype.kind == "f" and are_classes(labels))
+    return labels.astype(np.int64, copy=False) if is_whole else labels
+
+
 def is_missing(label: Any) -> bool:
     """Return whether a label is None, NaN, NaT or pandas.NA."""
     try:

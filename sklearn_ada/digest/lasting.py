@@ -5,9 +5,11 @@ with another release of NumPy or scikit-learn, or from another folder. So this d
 
 - versions of libraries, and settings that have their default, which a release may rename;
 - the last digits of floats: an array counts to six digits of its size, as solvers agree to about that;
+- types of whole numbers and of text: 1 and 1.0 are one setting, and labels are what they are in any array;
+- names of the steps of a pipeline, and what a search keeps beside the model by which it predicts;
 - what an estimator notes down besides: numbers, texts, times, paths and loggers, alone or in lists, that are
   no settings of its. Clocks, counters and random names are such notes. Attributes of scikit-learn's own
-  estimators are known, so theirs count.
+  estimators count if the code of these names them.
 
 A number that was learnt may be among the notes, such as a threshold. So they are handed over, and a copy of
 the model is tried without them on rows that are made up (`terms.models.model_digest`). What is still taken
@@ -25,12 +27,15 @@ import logging
 import math
 import os
 import random
+import re
+import sys
 import uuid
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from sklearn_ada.data.labels import labels_by_value
 from sklearn_ada.digest.canonical import Walk, digest_by
 
 _DIGITS = 1e-6 / math.pi  # no round number: 1/2 would lie between two multiples of one
@@ -54,6 +59,7 @@ _OF_FOLDS = {
 """What scikit-learn's estimators keep of their own cross-validation, beside what it has chosen."""
 _INTERNAL = {"_label_encoder", "n_iter_", "n_samples_seen_"}
 """What some releases of scikit-learn keep and others do not, or not as the same."""
+_NAME = re.compile(r"""[."'](\w+)""")  # of an attribute, or in quotes
 _ALWAYS = {"n_features_in_", "fitted_", "is_fitted_"}  # which tell nothing
 
 
@@ -100,34 +106,40 @@ class _LastingWalk(Walk):
         self._settings_of: Callable[[type], dict[str, Any]] = functools.cache(_settings_of)
 
     def digest(self, obj: Any) -> bytes:
-        """Return the digest of an object; a float to some digits."""
+        """Return the digest of an object; a float to some digits, and as an integer where it is whole."""
         if isinstance(obj, np.integer):
             obj = int(obj)
         elif isinstance(obj, float | np.floating):
             value = float(obj)
             obj = value if not math.isfinite(value) else 0.0 if abs(value) < _TINY else float(f"{value:.6g}")
-        return super().digest(obj)
+            obj = int(obj) if obj.is_integer() else obj
+        return super().digest(_predicting(obj))
 
     def array(self, array: np.ndarray) -> list[bytes]:
         """Return the parts of an array: of floats to some digits, and of integers of whatever size."""
         if array.dtype.kind == "f" and array.size:
             array = _to_digits(np.asarray(array))
-        elif array.dtype.kind == "i":
-            array = np.asarray(array).astype(np.int64)
+        elif array.dtype.kind in "biuU":
+            array = labels_by_value(np.asarray(array))
         return super().array(array)
 
     def counted(self, obj: Any, state: dict[Any, Any]) -> dict[Any, Any]:
         """Return the part of an object's state that counts, without notes."""
         counted, kind = super().counted(obj, state), type(obj)
         counted = {name: value for name, value in counted.items() if name != "_sklearn_version"}
-        if "best_estimator_" in counted and any(one.__name__ == "BaseSearchCV" for one in kind.__mro__):
+        if "best_estimator_" in counted and _is_named("BaseSearchCV", kind):
             return {"best_estimator_": counted["best_estimator_"]}  # which predicts
+        if isinstance(counted.get("classes_"), np.ndarray):  # floats as well
+            counted["classes_"] = labels_by_value(counted["classes_"])
+        if kind.__name__ == "Pipeline" and _is_known(kind) and isinstance(counted.get("steps"), list):
+            counted["steps"] = [step for _, step in counted["steps"]]  # whatever they are called
         settings = self._settings_of(kind)
         if hasattr(kind, "get_params"):
             counted = {k: v for k, v in counted.items() if k not in settings or not _is_same(settings[k], v)}
-        if kind.__module__.partition(".")[0] in _KNOWN:
+        if _is_known(kind):
             names = _OF_FOLDS if kind.__name__[-2:] == "CV" else set()
-            return {k: v for k, v in counted.items() if k not in names and not _is_internal(k, v)}
+            counted = {k: v for k, v in counted.items() if k not in names and not _is_internal(k, v)}
+            return {k: v for k, v in counted.items() if not (_is_note(v) and _is_unread(kind, k))}
         kept = {}
         for name, value in counted.items():
             if name in settings:
@@ -139,6 +151,37 @@ class _LastingWalk(Walk):
             if not is_note:
                 kept[name] = left
         return kept
+
+
+def _predicting(obj: Any) -> Any:
+    """Return the model by which a search of scikit-learn predicts; any other object as it is."""
+    is_search = _is_known(type(obj)) and _is_named("BaseSearchCV", type(obj))
+    return getattr(obj, "best_estimator_", obj) if is_search else obj
+
+
+def _is_known(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in _KNOWN
+
+
+def _is_named(name: str, kind: type) -> bool:
+    return any(one.__name__ == name for one in kind.__mro__)
+
+
+def _is_unread(kind: type, name: Any) -> bool:
+    """Return whether no code of a class of scikit-learn names an attribute, which somebody else has set."""
+    if not (kind.__module__.startswith("sklearn.") and hasattr(kind, "get_params")):
+        return False
+    texts = [_names_in(each.__module__) for each in kind.__mro__[:-1]]
+    return all(texts) and not any(name in text for text in texts)
+
+
+@functools.cache
+def _names_in(module: str) -> frozenset[str]:
+    """Return the attributes that the text of a module names, and words in quotes; nothing without a text."""
+    try:
+        return frozenset(_NAME.findall(inspect.getsource(sys.modules[module])))
+    except (KeyError, OSError, TypeError):
+        return frozenset()
 
 
 def _tells(name: Any, value: Any) -> bool:
@@ -172,9 +215,9 @@ def _settings_of(kind: type) -> dict[str, Any]:
 
 def _is_same(default: Any, value: Any) -> bool:
     """Return whether a setting has its default."""
-    return value is default or (
-        type(value) is type(default) and isinstance(value, _PLAIN) and value == default
-    )
+    kinds = {type(value), type(default)}
+    is_one_kind = len(kinds) == 1 or kinds == {int, float}
+    return value is default or (is_one_kind and isinstance(value, _PLAIN) and value == default)
 
 
 def _is_internal(name: Any, value: Any) -> bool:

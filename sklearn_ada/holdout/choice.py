@@ -44,6 +44,8 @@ from sklearn_ada.terms.privacy_account import PrivateRelease
 def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilon: float | str | None) -> int:
     """Return the number of the winner; recorded, so that the same models give the same winner.
 
+    In ledgers begun since format 3 the record numbers the models in an order of their own.
+
     A model that fails on the holdout counts as the worst. See `Holdout.select`.
 
     Raises
@@ -65,6 +67,9 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
         named = "auto"
     lasting = is_lasting(session.policy)
     identity = lasting_identity(metric, data) if lasting else metric_identity(metric)
+    # In the order of their digests: the same models in another order are the same choice.
+    order = sorted(range(count), key=lambda number: subjects[number].digest) if lasting else range(count)
+    subjects = [subjects[number] for number in order]
     digests = [subject.digest for subject in subjects]
     key = selection_key(identity, digests, named, data.first_like, lasting=lasting)
     admit = functools.partial(_choice_or_refuse, session, choice, count)
@@ -82,7 +87,7 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     if isinstance(winner, str) or winner >= count:
         why = winner if isinstance(winner, str) else "all of them failed"
         raise ValueError(f"The holdout could not choose among {count} models: {why}. It was charged.")
-    return int(winner)
+    return int(order[int(winner)])
 
 
 def _check_metric(subjects: Sequence[Subject], metric: Metric, data: HoldoutData) -> None:
@@ -137,12 +142,12 @@ def _value_of(metric: Metric, subject: Subject, data: HoldoutData) -> Observatio
     model = subject.copy()
     if not data.has_interval(metric):
         value = metric.whole(model, guarded(data.X), data.y, sample_weight=data.weight)
-        return observed(metric, value, None, value)
+        return observed(metric, value, None, value, by_value=data.by_value)
     measure = data.measure_of(metric)
     labels = data.labels_for(metric, measure)
     outputs = metric.outputs(model, data.X, labels)
     value = metric.measured(model, labels, outputs, measure).value
-    return observed(metric, value, outputs, value)
+    return observed(metric, value, outputs, value, by_value=data.by_value)
 
 
 def _event_of(

@@ -96,6 +96,8 @@ class Ask:
         The tolerance does not refuse it, and an exact answer at once takes most of the purse.
     drawn : bool, default=True
         Whether the ends of its interval may be drawn from the ledger's secret.
+    is_mirrored : bool, default=False
+        Whether it is asked for a difference of the other sign, which is on record.
     """
 
     subject: Subject
@@ -108,6 +110,7 @@ class Ask:
     candidates: int | None = None
     publish: bool = False
     drawn: bool = True
+    is_mirrored: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.drawn, bool | np.bool_):
@@ -412,7 +415,29 @@ def comparison(
         metric.most_beyond = found[0].most_beyond
     difference = Difference(metric, of_both)
     session.data.measure_of(difference.base)  # what has no interval here has no difference either
-    return Ask(subject, difference, "certify", guess, rows, drawn=drawn)
+    asked = Ask(subject, difference, "certify", guess, rows, drawn=drawn)
+    return _mirrored(session, asked, b, a) if is_lasting(policy) and of_both else asked
+
+
+def _mirrored(session: Session, asked: Ask, b: Any, a: Any) -> Ask:
+    """Return a comparison as it is; if only that of the models the other way round is on record, that.
+
+    A difference and its negation are one number.
+    """
+    data, metric, owner = session.data, asked.metric, asked.subject.owner
+    identity, other = lasting_identity(metric, data), Subject.of_pair(b, a, data, session.policy)
+
+    def is_on_record(subject: Subject) -> bool:
+        keys = [
+            subject_key(subject.digest, identity, f"certify{end}", data.first_like) for end in ("", _DRAWN)
+        ]
+        return any(session.ledger.find_subject(key) is not None for key in keys)
+
+    if is_on_record(asked.subject) or not is_on_record(other):
+        return asked
+    guess = as_guess(asked.guess, metric, owner)
+    negated = None if guess is None else replace(guess, value=-guess.value)
+    return replace(asked, subject=other, guess=negated, is_mirrored=True)
 
 
 def _checked_class(settings: object, purpose: str, owner: str) -> type[Question] | None:

@@ -830,7 +830,7 @@ class Holdout(Uncopied):
         put = publish if asked.publish else put_question
         answer = put(session, asked, question)
         warn_if_vacuous(session, answer, question)
-        return answer
+        return answer.negated() if asked.is_mirrored else answer
 
     def _subject(self, estimator: Any, method: str) -> Subject:
         """Return what a method is asked about, checked and digested."""

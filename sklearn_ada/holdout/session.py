@@ -150,6 +150,7 @@ class Session:
             stored = begun.policy
             if stored.class_mix == "priced" and stored.format >= 3:
                 data.paid_classes = data.classes if begun.classes is None else np.array(begun.classes)
+            data.by_value = stored.format >= 3
             if stored.seal_key is not None:
                 check_library()
             found = ("answers", "check_share", "seal_key", "format")

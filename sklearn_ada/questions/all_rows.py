@@ -81,7 +81,7 @@ class RowsQuestion(RefinedQuestion):
         measured, outputs = self.coded.look_at(estimator, data)
         classes = getattr(estimator, "classes_", None) if self.metric.response.needs_classes else None
         seen = Rows(measured.value, data.y, outputs, None if classes is None else np.asarray(classes))
-        return observed(self.metric, seen, outputs, measured.value)
+        return observed(self.metric, seen, outputs, measured.value, by_value=data.by_value)
 
     def release(self, seen: Rows | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the value and both ends, or the failure."""

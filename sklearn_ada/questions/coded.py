@@ -176,7 +176,9 @@ class CodedQuestion(Question):
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the symbols that will be released once they are recorded."""
         measured, outputs = self.look_at(estimator, data)
-        return observed(self.metric, self.symbols_of(measured), outputs, measured.value)
+        return observed(
+            self.metric, self.symbols_of(measured), outputs, measured.value, by_value=data.by_value
+        )
 
     def symbols_of(self, measured: Measured) -> tuple[Symbol, ...]:
         """Return the symbols of what was measured: its cell, and what is released beside it."""
@@ -340,7 +342,7 @@ class RefinedQuestion(Question):
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return the metric's value."""
         measured, outputs = self.coded.look_at(estimator, data)
-        return observed(self.metric, measured.value, outputs, measured.value)
+        return observed(self.metric, measured.value, outputs, measured.value, by_value=data.by_value)
 
 
 @dataclass(frozen=True)
@@ -397,7 +399,7 @@ class FilledCheck(RefinedQuestion):
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout; which cell the value is in follows when it is recorded."""
         measured, outputs = self.coded.look_at(estimator, data)
-        return observed(self.metric, measured, outputs, measured.value)
+        return observed(self.metric, measured, outputs, measured.value, by_value=data.by_value)
 
     def release(self, seen: Measured | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the cell; nothing is drawn and nothing remembered."""

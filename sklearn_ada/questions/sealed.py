@@ -85,7 +85,13 @@ class SealedQuestion(RefinedQuestion):
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout and return the point, which nobody is shown."""
         measured, outputs = self.coded.look_at(estimator, data)
-        return observed(self.metric, round(measured.value * self.sealed_count.n), outputs, measured.value)
+        return observed(
+            self.metric,
+            round(measured.value * self.sealed_count.n),
+            outputs,
+            measured.value,
+            by_value=data.by_value,
+        )
 
     def release(self, seen: int | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the cell, or the failure."""

@@ -469,7 +469,7 @@ class StableQuestion(Question):
         """Look at the holdout: return the metric of every subsample, as grid indices, or a failure."""
         outputs = self.metric.block_outputs(estimator, data.X, data.y)
         values = self.metric.blocks_of(outputs, estimator, data.X, data.y, self.rows, data.weight)
-        return observed(self.metric, self._indices(values), outputs, values)
+        return observed(self.metric, self._indices(values), outputs, values, by_value=data.by_value)
 
     def _indices(self, values: NDArray[np.float64]) -> NDArray[np.int64] | Failure:
         if 2 * np.count_nonzero(np.isnan(values)) >= len(values):

@@ -114,6 +114,7 @@ class HoldoutData:
         self.priced_classes = priced_classes
         self.top_ups = 0  # how often the rows that the ledger began with were changed
         self.first_like = 0  # after how many changes they were first the rows that they are
+        self.by_value = True  # whether predicted labels of one value are the same, whatever their type
         self.classes: NDArray[Any] | None = _classes_of(self.labels)
         self.named_classes = None if named is None else self._checked_classes(named)
         self.paid_classes: NDArray[Any] | None = None  # whose counts the ledger has a price for

@@ -47,6 +47,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada.accounting.events import Symbol
 from sklearn_ada.data.columns import Column
+from sklearn_ada.data.labels import labels_by_value
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.metrics.metric import Metric
@@ -79,7 +80,7 @@ class Observation:
     outputs: OutputSummary = field(repr=False)
 
 
-def observed(metric: Metric, seen: Any, outputs: Any, values: Any) -> Observation:
+def observed(metric: Metric, seen: Any, outputs: Any, values: Any, *, by_value: bool) -> Observation:
     """Return what was seen, with the summary of the model's outputs.
 
     Parameters
@@ -91,13 +92,28 @@ def observed(metric: Metric, seen: Any, outputs: Any, values: Any) -> Observatio
     values : float or ndarray
         Of the metric. They are compared as well, as they may depend on more than the outputs: a function of
         the user's may have changed without its digest, or ``classes_`` be read from a file.
+    by_value : bool
+        Whether labels are the same whatever type of array holds them: 1, 1.0 and True, or any text.
     """
+    if by_value:
+        outputs = _by_value(outputs, of_labels=metric.response.form == "labels")
     if isinstance(outputs, Column) and outputs.dtype.kind == "f":  # compared as floats of few rows are
         outputs = np.asarray(outputs)
     if isinstance(outputs, Column):
         return Observation(seen, OutputSummary.of_column(outputs, values, value_scale_of(metric)))
     named = {} if outputs is None else {"outputs": outputs}
     return Observation(seen, OutputSummary.of(named, values, value_scale_of(metric)))
+
+
+def _by_value(outputs: Any, *, of_labels: bool) -> Any:
+    """Return outputs whose labels have one type for one value; floats may be labels only ``of_labels``."""
+    if isinstance(outputs, StoredOutputs):
+        outputs = outputs.outputs
+    if isinstance(outputs, Mapping):
+        return {name: _by_value(each, of_labels=of_labels) for name, each in outputs.items()}
+    if outputs is None or (outputs.dtype.kind == "f" and not of_labels):
+        return outputs
+    return outputs.with_labels_by_value() if isinstance(outputs, Column) else labels_by_value(outputs)
 
 
 def value_scale_of(metric: Metric) -> float:

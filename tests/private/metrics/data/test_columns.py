@@ -199,12 +199,13 @@ def test_dask_has_the_same_answer_in_any_chunks_on_threads_and_on_two_workers(
     assert answered(files[0], of_dask(N // 10)[1]) == of_array
 
 
-def test_a_model_of_float_labels_answers_about_many_rows_as_about_an_array(predicted):
-    """Its labels are compared as floats, in a ledger that was begun with arrays, too."""
+@pytest.mark.parametrize("by_value", [False, True])
+def test_a_model_of_float_labels_answers_about_many_rows_as_about_an_array(predicted, by_value):
+    """So does one of integers if labels are compared by value."""
     floats, metric = predicted.astype(float), Metric("accuracy")
-    column, array = (observed(metric, 1, each, 0.9).outputs for each in (Column(floats), floats))
-    assert array.agrees_with(column.sealed(b"key"), b"key")
-    assert column.agrees_with(array.sealed(b"key"), b"key")
+    given = (Column(floats), floats, Column(predicted), predicted)[: 4 if by_value else 2]
+    seen = [observed(metric, 1, each, 0.9, by_value=by_value).outputs for each in given]
+    assert all(one.agrees_with(other.sealed(b"key"), b"key") for one in seen for other in seen)
 
 
 def test_predictions_are_their_labels_whatever_the_code_and_the_version(predicted, monkeypatch):

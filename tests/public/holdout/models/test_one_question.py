@@ -8,13 +8,14 @@ import types
 import uuid
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
@@ -323,3 +324,108 @@ def test_a_search_that_is_run_again_after_publishing_shows_the_published_value(t
     assert "sealed" not in repr(again)
     assert again.publish().value == final.value
     assert again.holdout_.report().nats <= nats + 0.02
+
+
+# --- one model, however it is written -----------------------------------------------------------------------
+
+TEXT = np.array(["no", "yes"])
+LABELS = {
+    "int32": lambda y: y.astype(np.int32),
+    "uint8": lambda y: y.astype(np.uint8),
+    "bool": lambda y: y.astype(bool),
+    "float": lambda y: y.astype(float),
+    "list": lambda y: y.tolist(),
+}
+OF_TEXT = {
+    "objects": lambda y: y.astype(object),
+    "wider": lambda y: y.astype("U10"),
+    "pandas": pd.Series,
+    "categories": lambda y: pd.Series(y).astype("category"),
+}
+FORMS = [(each, Y, LABELS) for each in LABELS] + [(each, TEXT[Y], OF_TEXT) for each in OF_TEXT]
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "matthews_corrcoef"])
+@pytest.mark.parametrize(("form", "y", "forms"), FORMS)
+def test_labels_of_another_type_are_the_same(tmp_path, form, y, forms, scoring):
+    if scoring == "roc_auc" and y is not Y:
+        scoring = make_scorer(accuracy_score)
+    asked = {"scoring": scoring, "guess": 0.6}
+    if scoring == "matthews_corrcoef":
+        asked["settings"] = MedianSettings()
+    holdout = Holdout(X[HELD], y[HELD], ledger=tmp_path / "ledger.db")
+    first = holdout.certify(LogisticRegression().fit(X[TRAIN], y[TRAIN]), **asked)
+    again = holdout.certify(LogisticRegression().fit(X[TRAIN], forms[form](y[TRAIN])), **asked)
+    assert is_confirmed(holdout, first, again)
+
+
+def noted(value):
+    model = LogisticRegression().fit(X[TRAIN], Y[TRAIN])
+    model.trained_by_ = value
+    return model
+
+
+def searched(C=1.0):
+    return GridSearchCV(LogisticRegression(), {"C": [C]}).fit(X[TRAIN], Y[TRAIN])
+
+
+def named_steps(*names):
+    steps = zip(names, (StandardScaler(), LogisticRegression()), strict=True)
+    return Pipeline([*steps]).fit(X[TRAIN], Y[TRAIN])
+
+
+def fitted(**settings):
+    return LogisticRegression(**settings).fit(X[TRAIN], Y[TRAIN])
+
+
+ONE_MODEL = {
+    "text": lambda: (fitted(), noted("ann")),
+    "clock": lambda: (noted(time.time()), noted(time.time() + 1.0)),
+    "list": lambda: (fitted(), noted([1.5, "epoch"])),
+    "whole setting": lambda: (fitted(C=2), fitted(C=2.0)),
+    "whole default": lambda: (fitted(), fitted(C=1)),
+    "names of steps": lambda: (named_steps("a", "b"), named_steps("scale", "model")),
+    "its best model": lambda: (searched(), searched().best_estimator_),
+    "a model by hand": lambda: (searched(), fitted()),
+    "grid of integers": lambda: (searched(2), searched(2.0)),
+}
+
+
+@pytest.mark.parametrize("how", ONE_MODEL)
+def test_a_model_of_the_same_library_is_the_same_however_it_is_written(holdout, how):
+    first, again = (holdout.certify(each, scoring="accuracy", guess=0.6) for each in ONE_MODEL[how]())
+    assert is_confirmed(holdout, first, again)
+
+
+@pytest.mark.parametrize("name", ["intercept_", "coef_"])
+def test_what_a_class_of_scikit_learn_reads_makes_another_model(holdout, name):
+    one, other = fitted(), fitted()
+    setattr(other, name, getattr(other, name) + 3.0)
+    answers = [holdout.certify(each, scoring="accuracy", guess=0.6) for each in (one, other)]
+    assert not answers[1].repeated
+    assert len([body for body in bodies(holdout) if body.get("kind") == "confirmation"]) == 0
+
+
+@pytest.mark.parametrize("answers", ["exact", "coarse"])
+@pytest.mark.parametrize("guess", [{"guess": 0.05}, {}, {"guess_from": (X[:200], Y[:200])}])
+def test_a_difference_the_other_way_round_is_the_negated_one(tmp_path, guess, answers):
+    holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "ledger.db", answers=answers)
+    a, b = fitted(), fitted(C=1e-3)
+    first = holdout.compare(a, b, scoring="accuracy", **guess)
+    again = holdout.compare(b, a, scoring="accuracy", **guess)
+    assert (again.value, again.interval) == (-first.value, tuple(-end for end in first.interval[::-1]))
+    assert again.repeated
+    assert holdout.compare(a, b, scoring="accuracy", **guess) == first
+    assert holdout.report().nats <= first.cost.nats + CONFIRMED
+
+
+def test_a_choice_in_another_order_is_the_same(holdout):
+    models = [DecisionTreeClassifier(max_depth=depth, random_state=0) for depth in (1, 2, 3)]
+    models = [model.fit(X[TRAIN], Y[TRAIN]) for model in models]
+    winners, nats = [], []
+    for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
+        chosen = holdout.select([models[number] for number in order], scoring="accuracy", epsilon=None)
+        winners.append(order[chosen])
+        nats.append(holdout.report().nats)
+    assert len(set(winners)) == 1
+    assert nats[-1] <= nats[0] + CONFIRMED
