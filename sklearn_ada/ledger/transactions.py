@@ -527,6 +527,7 @@ class Connection(ABC):
                 f"({type(error).__name__}). Use the release of sklearn_ada that wrote it, or a newer one."
             ) from None
         self.reached = (0, stored.hash)  # number and hash of the last record that is in the state
+        self._keys: set[str] = set()  # of these records: an index that misses one must not sell it again
         self._appended: tuple[int, str] | None = None
         self._is_checked = False
         self._edits: int | None = None  # when all was last found to be in order
@@ -626,6 +627,7 @@ class Connection(ABC):
         try:
             for stored, body in _continued(all_stored, *self.reached, self.name):
                 self._moving = True
+                self._note_key(stored)
                 try:
                     self.state.advance(body)
                 except UNREADABLE:
@@ -703,11 +705,19 @@ class Connection(ABC):
         """Write a record and take it into the state; both are undone if the transaction fails."""
         stored = next_stored(*self.reached, key, body)
         self._moving = True
+        self._note_key(stored)
         self.add(stored)
         record = Record(stored.seq, key, parse_json(stored.text), fresh=True)
         self.state.advance(record.body)
         self._appended = (stored.seq, stored.hash)
         return record
+
+    def _note_key(self, stored: StoredRecord) -> None:
+        """Refuse a record with the key of an earlier one, which whoever asks for the key would not find."""
+        if stored.key in self._keys:
+            raise damage(self.name, f"record {stored.seq} has the key of an earlier one, missed by an index")
+        if stored.key is not None:
+            self._keys.add(stored.key)
 
     def stored(self, seq: int) -> StoredRecord | None:
         """Return one record as it is stored."""

@@ -7,8 +7,9 @@ import uuid
 import pytest
 
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerUnavailableError
+from sklearn_ada.ledger.hash_chain import next_stored
 from tests.support.ledger.damages import forget_connections
-from tests.support.ledger.ledger_backends import PostgreSQLBackend, charge, count, fill
+from tests.support.ledger.ledger_backends import PostgreSQLBackend, charge, count, counted, fill
 from tests.support.ledger.postgresql_server import PASSWORD, Server
 
 BOOKS, RECORDS = "sklearn_ada_books", "sklearn_ada_records"
@@ -143,6 +144,40 @@ def test_a_replica_is_named_and_may_be_looked_at():
             charge(ledger)
     finally:
         server.remove()
+
+
+def test_a_question_that_an_index_missed_is_not_recorded_twice(backend, run):
+    schema = f"own_{uuid.uuid4().hex}"
+    run(f"CREATE SCHEMA {schema}")
+    address = backend.server.url("b", schema=schema)
+    table = f"{schema}.{RECORDS}"
+    try:
+        ledger = fill(backend.open(address), 2)
+        last = run(f"SELECT hash FROM {table} WHERE seq = 2").scalar()
+        twice = next_stored(2, last, "k1", {"number": 1, "subject": "s1"})
+        run(
+            f"ALTER TABLE {table} DROP CONSTRAINT {RECORDS}_book_key_key"
+        )  # so that the second can be written
+        body = twice.text.replace(":", "\\:")
+        run(f"INSERT INTO {table} VALUES ('b', 3, 'k1', 's1', '{body}', '{twice.hash}')")
+        run(f"UPDATE {schema}.{BOOKS} SET count = 4, hash = '{twice.hash}'")
+        for use in (lambda: charge(ledger), ledger.verify, lambda: backend.open(address)):
+            with pytest.raises(LedgerDamagedError, match="record 3 has the key of an earlier one"):
+                use()
+    finally:
+        forget_connections()
+        run(f"DROP SCHEMA {schema} CASCADE")
+
+
+def test_a_question_that_an_index_misses_is_not_charged_again(backend, ledger, run, monkeypatch):
+    from sklearn_ada.ledger.sql_connection import SQLConnection
+
+    monkeypatch.setattr(SQLConnection, "first_with", lambda connection, column, value: None)
+    with pytest.raises(LedgerDamagedError, match="missed by an index"):
+        ledger.charge("k1", counted)
+    monkeypatch.undo()
+    assert ledger.charge("k1", counted).seq == 1
+    assert ledger.verify() == 3
 
 
 def test_a_record_that_somebody_wrote_past_the_lock_is_an_error_of_ours(backend, ledger, run):
