@@ -19,7 +19,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger.hash_chain import StoredRecord, damage, parse_json
-from sklearn_ada.ledger.sql_session import DEFAULT_SCHEMA, ServerSession, books, records
+from sklearn_ada.ledger.sql_session import DEFAULT_SCHEMA, UTF8, ServerSession, books, records
 from sklearn_ada.ledger.transactions import PAGE, ChainedLedger, CommitLostError, Connection
 
 T = TypeVar("T")
@@ -146,7 +146,7 @@ class DatabasePlace:
             origin = getattr(error, "orig", error)
             cause = str(origin).strip().partition("\n")[0]
             state = getattr(origin, "sqlstate", getattr(origin, "pgcode", None))
-            fix = _FIXES.get(state or "", _CHECK)
+            fix = _NO_TRANSACTIONS if "statement pooling" in cause else _FIXES.get(state or "", _CHECK)
         elif isinstance(error, SQLAlchemyError):  # the connection was lost before
             cause, fix = "the connection to the database is closed", _CHECK
         else:
@@ -157,8 +157,13 @@ class DatabasePlace:
 
 
 _CHECK = "check that the server runs and can be reached, then ask again"
+_NO_TRANSACTIONS = (
+    "set the pool_mode of the pooler to session or transaction, as a ledger needs transactions, or go past it"
+)
 _FIXES = {
     "0A000": "a replica cannot be written to: give the address of the server that it follows",
+    "22021": UTF8,
+    "22P05": UTF8,
     "23505": "somebody wrote there past the ledger: look with 'ledger verify', then ask again",
     "25006": "this is a replica, or may only be read: give the address of a server that may be written to",
     "26000": "a pooler of transactions keeps no prepared statements: use psycopg, which makes none here",

@@ -30,6 +30,7 @@ PATIENCE = 90.0  # longer than the server itself waits for a lock
 _LOOK = 0.5
 _CONNECT_SECONDS = 10
 DEFAULT_SCHEMA = "public"
+UTF8 = "keep ledgers in a database whose encoding is UTF8"
 
 tables = sa.MetaData()
 books = sa.Table(
@@ -100,7 +101,7 @@ _unmasked = (
     sa.select(
         sa.func.string_agg(
             sa.func.set_byte(
-                sa.literal_column("'\\x00'::bytea"),
+                sa.literal_column("decode('00', 'hex')"),
                 0,
                 sa.func.get_byte(books.c.secret, sa.column("i")).op("#")(
                     sa.func.get_byte(sa.cast(_difference, sa.LargeBinary), sa.column("i"))
@@ -130,10 +131,13 @@ class ServerSession:
         self.schema = schema or DEFAULT_SCHEMA
         self._is_schema_named = schema is not None
         self._watch = Watch()
+        self._driver_connection: Any = None
         driver = url.get_driver_name()
         how: dict[str, Any] = {"prepare_threshold": None} if driver == "psycopg" else {}
-        if driver in ("psycopg", "psycopg2") and "connect_timeout" not in url.query:
-            how["connect_timeout"] = _CONNECT_SECONDS
+        if driver in ("psycopg", "psycopg2"):
+            how["client_encoding"] = "utf8"  # whatever PGCLIENTENCODING or the database says
+            if "connect_timeout" not in url.query:
+                how["connect_timeout"] = _CONNECT_SECONDS
         engine = sa.create_engine(
             url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", hide_parameters=True,
             logging_name="sklearn_ada", connect_args=how,
@@ -145,10 +149,13 @@ class ServerSession:
                 db = engine.connect()
         except BaseException:
             self._watch.stop()
+            if self._driver_connection is not None:  # else it stays open as long as the error is kept
+                self._driver_connection.close()
             raise
         self.db = db.execution_options(schema_translate_map={None: self.schema})
 
     def _watch_over(self, driver_connection: Any, _: object) -> None:
+        self._driver_connection = driver_connection
         if not hasattr(driver_connection, "fileno"):
             raise LedgerUnavailableError(
                 "This driver of PostgreSQL does not show its socket, so that a server that hangs could not "
@@ -168,6 +175,11 @@ class ServerSession:
                     f"neither the server nor a pooler before it has answered for {PATIENCE:g} seconds"
                 )
             raise
+        except (TypeError, UnicodeError):  # of the driver; it may quote a row
+            raise LedgerUnavailableError(
+                "The database has, or was sent, a text that cannot be read. Nothing was charged or answered; "
+                f"{UTF8}."
+            ) from None
 
     def run(self, statement: sa.Executable | str, **values: Any) -> list[Any]:
         """Return the rows of a statement; a text is sent as it is."""

@@ -28,7 +28,7 @@ def test_its_commands_do_what_it_says(postgresql, tmp_path):
     np.savez(tmp_path / "rows.npz", X=X[:600], y=y[:600], X_hold=X[600:], y_hold=y[600:])
     # A command that should fail, and does not, fails the script; `!` alone would not.
     script = re.sub(r"^! (.*)$", r"if \1; then exit 9; fi", "\n".join(blocks("bash")), flags=re.MULTILINE)
-    assert script.count("exit 9") == 3
+    assert script.count("exit 9") == 4
     at = f"127.0.0.1:{postgresql.port}"
     script = script.replace("db.example.org:5432", at)
     environment = {
@@ -51,7 +51,7 @@ def test_its_commands_do_what_it_says(postgresql, tmp_path):
 def test_the_pooler_of_the_page_is_the_one_that_is_tested():
     (settings,) = blocks("ini")
     for line in settings.split("\n"):
-        assert line.replace("5432", "{server}") in pooler_module.SETTINGS
+        assert line.replace("5432", "{server}").replace("= transaction", "= {mode}") in pooler_module.SETTINGS
 
 
 def test_its_messages_are_those_of_the_package():

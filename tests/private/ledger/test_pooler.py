@@ -15,6 +15,7 @@ from sklearn_ada.ledger import sql_session  # noqa: E402
 from tests.support.ledger.broken_network import Network  # noqa: E402
 from tests.support.ledger.damages import forget_connections  # noqa: E402
 from tests.support.ledger.ledger_backends import PostgreSQLBackend, charge, count, counted, fill  # noqa: E402
+from tests.support.ledger.pooler import Pooler  # noqa: E402
 from tests.support.processes import in_a_fork  # noqa: E402
 
 
@@ -59,6 +60,20 @@ def test_more_workers_than_sessions_lose_and_double_nothing(backend, address):
         given = [eval(text) for text in pool.map(lambda who: in_a_fork(lambda: child(who)), range(8))]
     assert sorted(seq for seqs in given for seq in seqs) == list(range(1, 201))
     assert backend.open(address).verify() == 201
+
+
+@pytest.mark.parametrize("mode", ["session", "statement"])
+def test_another_mode_is_used_or_named(backend, postgresql, pooler, mode):
+    other = Pooler(postgresql, mode=mode)
+    try:
+        if mode == "session":
+            assert charge(backend.open(other.url(uuid.uuid4().hex))).seq == 1
+        else:
+            with pytest.raises(LedgerUnavailableError, match="pool_mode of the pooler to session or trans"):
+                backend.open(other.url(uuid.uuid4().hex))
+    finally:
+        forget_connections()
+        other.remove()
 
 
 def test_each_transaction_has_its_settings_and_leaves_none_behind(backend, pooler, ledger):

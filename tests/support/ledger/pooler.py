@@ -22,7 +22,7 @@ unix_socket_dir =
 logfile = {folder}/log
 auth_type = scram-sha-256
 auth_file = {folder}/users
-pool_mode = transaction
+pool_mode = {mode}
 default_pool_size = {size}
 max_client_conn = 500
 server_login_retry = 1
@@ -41,9 +41,11 @@ class Pooler:
     server : Server
     size : int, default=3
         How many sessions of the server its clients share.
+    mode : str, default="transaction"
+        After what it gives a session to another client.
     """
 
-    def __init__(self, server, size=3):
+    def __init__(self, server, size=3, mode="transaction"):
         self._program = shutil.which("pgbouncer", path=os.environ.get("PATH", "") + ":/usr/sbin")
         if self._program is None:
             raise NoPoolerError("no PgBouncer here: apt-get install pgbouncer")
@@ -52,7 +54,9 @@ class Pooler:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        settings = SETTINGS.format(server=server.port, port=self.port, folder=self.folder, size=size)
+        settings = SETTINGS.format(
+            server=server.port, port=self.port, folder=self.folder, size=size, mode=mode
+        )
         (self.folder / "settings").write_text(settings)
         (self.folder / "users").write_text(f'"asker" "{PASSWORD}"\n')
         self._as_nobody = {}
