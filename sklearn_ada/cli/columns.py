@@ -2,7 +2,8 @@
 
 A file is CSV, NPY, or Parquet where pyarrow is installed. A column of a CSV file whose cells are all whole
 numbers, written plainly, is one of numbers; any other is one of text. So "007" is no 7, and the ids of two
-files agree if they are written in the same way. A prediction is a label if both are one number: 1.0 is 1.
+files agree if they are written in the same way. Labels that are all whole numbers, in whatever writing, are
+these numbers, and a prediction is a label if both are one number: 1.0 is 1.
 """
 
 from __future__ import annotations
@@ -191,6 +192,18 @@ def _is_value(text: str) -> bool:
     rest = _IN_NUMBERS.sub("", text)
     is_number = bool(re.search(r"\d", rest)) and not re.search(r"[^\W\d]", rest)
     return is_number or text.lower().lstrip("+-") in _VALUES
+
+
+def whole_labels(labels: Column) -> Column:
+    """Return labels as whole numbers, if all are such and none is written in two ways; else as they are."""
+    if label_kind(labels) != "text":
+        return labels
+    cells, positions = np.unique(labels, return_inverse=True)
+    numbers = [_whole(cell) for cell in cells.tolist()]
+    if None in numbers or len(set(numbers)) < len(numbers):
+        return labels
+    whole = np.array(numbers)
+    return whole[positions.ravel()] if whole.dtype.kind == "i" else labels  # else 64 bits do not hold them
 
 
 def as_labels(predicted: Column, path: str, labels: Column, of: str) -> Column:

@@ -19,7 +19,7 @@ import numpy as np
 
 from sklearn_ada._validation import aligned, counted, number, percent, printable
 from sklearn_ada.answer import Answer
-from sklearn_ada.cli.columns import as_labels, check_first_line, read_columns
+from sklearn_ada.cli.columns import as_labels, check_first_line, read_columns, whole_labels
 from sklearn_ada.cli.tools import count, head, print_json, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.holdout.certificate import verify_certificate
@@ -32,7 +32,7 @@ from sklearn_ada.holdout.state import State
 from sklearn_ada.holdout.unsealing import unseal
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.ledger.opening import open_existing_ledger, open_ledger_to_write
-from sklearn_ada.terms.policy import Asker
+from sklearn_ada.terms.policy import Asker, Genesis
 from sklearn_ada.terms.predictions import Predictions
 
 _DESCRIPTION = """
@@ -97,6 +97,8 @@ def _asked(arguments: argparse.Namespace) -> tuple[Holdout, Answer]:
         arguments.predictions, arguments.prediction_column, arguments.id_column
     )
     may_occur = (labels, predicted, arguments.classes or [])
+    if not _is_by_writing(arguments.ledger):
+        labels = whole_labels(labels)
     check_first_line(arguments.data, name, "--label-column", *may_occur)
     check_first_line(arguments.predictions, other, "--prediction-column", *may_occur)
     predicted = as_labels(predicted, arguments.predictions, labels, arguments.data)
@@ -114,14 +116,22 @@ def _asked(arguments: argparse.Namespace) -> tuple[Holdout, Answer]:
     return holdout, ask(predictions, **how)
 
 
+def _is_by_writing(address: str) -> bool:
+    """Return whether a ledger knows labels as they were written, as those of older formats do."""
+    try:
+        return Genesis(_open(address, replay=False).genesis).policy.format < 3
+    except LedgerError:  # there is none yet, or opening it says what is wrong
+        return False
+
+
 def _typed(classes: list[str] | None, labels: Any) -> Any:
     """Return labels of the command line, as numbers where y holds numbers."""
     if classes is None or labels.dtype.kind not in "biuf":
         return classes
-    try:
-        return [int(label) for label in classes]
-    except ValueError:
-        raise ValueError(f"--class must be whole numbers, as the labels are, got {classes}") from None
+    numbers = whole_labels(np.array(classes))
+    if numbers.dtype.kind != "i":
+        raise ValueError(f"--class must be whole numbers, as the labels are, got {classes}")
+    return numbers.tolist()
 
 
 def add_ledger_commands(commands: Any) -> None:

@@ -1,11 +1,14 @@
 """``ask`` reads files as people write them: without a line of names, or with numbers written otherwise."""
 
+import functools
+import json
 import re
 
 import numpy as np
 import pytest
 
 from sklearn_ada.cli import main
+from sklearn_ada.terms.policy import Policy
 
 N = 60
 RIGHT = 54
@@ -122,7 +125,7 @@ def test_a_prediction_is_a_label_if_both_are_one_number(asked, labels, predicted
             "'p.csv' holds 0 as the prediction of row 1, .* are texts, such as 'cat'",
         ),
         (("0", "1"), ("0.0", "2.0"), "1 other label: 2"),
-        (("0.0", "1.0"), ("0", "2"), "1 other label: '2'"),
+        (("0.0", "1.0"), ("0", "2"), "1 other label: 2"),
     ],
 )
 def test_other_predictions_are_refused_by_file_row_and_value(asked, labels, predicted, message):
@@ -134,3 +137,22 @@ def test_other_predictions_are_refused_by_file_row_and_value(asked, labels, pred
 def test_predictions_of_arrays_are_labels_likewise(asked, tmp_path):
     np.save(tmp_path / "p.npy", np.arange(N) % 2 * 1.0)
     assert asked(two("0.0", "1.0"), [], "--predictions", "p.npy").startswith("1 in [")
+
+
+@pytest.mark.parametrize("again", [("0.0", "1.0"), ("0.", "1e0"), ("+0", " 1")])
+def test_labels_that_are_the_same_numbers_are_the_same_holdout(asked, again):
+    predicted = two("0", "1", wrong=N - RIGHT)
+    first = asked(two("0", "1"), predicted, "--json", "--class", "2")
+    texts = [first, asked(two(*again), predicted, "--json", "--class", "2.0")]
+    answers = [json.JSONDecoder().raw_decode(text[text.index("{") :])[0] for text in texts]
+    assert [answer["repeated"] for answer in answers] == [False, True]
+    assert answers[0]["index"] == answers[1]["index"]
+
+
+def test_a_ledger_of_an_older_format_knows_labels_as_they_are_written(asked, monkeypatch):
+    lines = two("0.0", "1.0")
+    with monkeypatch.context() as patched:
+        patched.setattr("sklearn_ada.holdout.holdout.Policy", functools.partial(Policy, format=1))
+        patched.setattr("sklearn_ada.cli.ledger_commands.whole_labels", np.array)  # as it was
+        assert asked(lines, lines).startswith("1 in [")
+    assert asked(lines, lines).startswith("1 in [")

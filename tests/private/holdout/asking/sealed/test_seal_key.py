@@ -264,7 +264,7 @@ def test_a_stranger_with_ledger_and_secret_searches_all_counts(keyed, tmp_path):
         key = session.outputs_key(str(each.key), secret)
         _, *sums = _LAYOUT.unpack(_padded(base64.b64decode(each.body["said"]), key))
         by_sums |= set(np.round(n * np.sinh(np.abs(sums)), 3))
-    outputs = {"outputs": model.predict(rows(n)[0])}
+    outputs = {"outputs": model.predict(rows(n)[0]).astype(np.int64)}  # labels count by value
     key, agreeing = session.outputs_key(str(record.key), secret), []
     for count in range(n + 1):
         said = OutputSummary.of(outputs, count / n)
