@@ -132,7 +132,7 @@ def winner_width(number: int) -> float:
     Examples
     --------
     >>> [round(winner_width(j), 2) for j in (1, 9, 20, 300)]
-    [2.24, 2.64, 2.86, 3.59]
+    [2.24, 2.64, 2.85, 3.59]
     """
     return -float(ndtri(1.0 / (20.0 * (number + 3))))
 
