@@ -1,6 +1,7 @@
 """Where a ledger file may lie: on no network file system, or in the folder of a session's temporary ledgers.
 
-On a network file system SQLite's locks cannot be relied upon.
+On a network file system SQLite's locks cannot be relied upon. The lock and the journal beside a file belong
+to its name: whoever comes by a second one sees neither.
 
 A session is one interpreter and all processes that descend from it. It has one temporary ledger for the same
 data, deleted by the interpreter that began it. Whatever its workers search, they pay from one budget.
@@ -16,6 +17,7 @@ import re
 import stat
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ _NETWORK_FUSE = {
 # How FUSE mounts without a name of their own show that they lead to a machine: URL, host:path, //host/share.
 _ELSEWHERE = re.compile(r"\w+://|[\w.@-]+:/|//")
 _MOUNTS = "/proc/self/mounts"  # where there is no such file, nothing is refused
+_MOMENT = 1.0  # seconds in which whoever begins a ledger takes away the name of its draft
 
 
 def check_local(path: str) -> None:
@@ -57,20 +60,65 @@ def check_local(path: str) -> None:
         )
 
 
+def check_no_mount(path: str) -> None:
+    """Refuse a file that is mounted by itself, apart from its lock and its journal.
+
+    Raises
+    ------
+    LedgerUnavailableError
+        Saying what to mount instead.
+    """
+    place = os.path.realpath(path)
+    if any(mount == place for _, mount, _ in _mounts()):
+        raise LedgerUnavailableError(
+            f"The ledger {os.path.basename(path)!r} is a file that is mounted by itself. Its lock and its "
+            "journal belong to one name, and whoever comes by the other sees neither. Nothing was charged or "
+            "answered; mount its folder instead."
+        )
+
+
+def check_one_name(path: str) -> None:
+    """Refuse a file that has a second name, by a hard link.
+
+    Raises
+    ------
+    LedgerUnavailableError
+        Saying how to find the other name.
+    """
+    until = time.monotonic() + _MOMENT
+    with contextlib.suppress(FileNotFoundError):
+        while os.stat(path).st_nlink > 1:
+            if time.monotonic() > until:
+                raise LedgerUnavailableError(
+                    f"The ledger {os.path.basename(path)!r} has a second name, a hard link. Its lock and its "
+                    "journal belong to one name, and whoever comes by the other sees neither. Nothing was "
+                    "charged or answered; remove the other name ('find / -xdev -samefile' shows it), or make "
+                    "it a symbolic link, then ask again."
+                )
+            time.sleep(0.02)
+
+
 def _file_system(path: str) -> str | None:
     """Return the type of the network file system that a path is on, or None."""
-    try:
-        with open(_MOUNTS, encoding="utf-8", errors="surrogateescape") as file:
-            mounts = [line.split()[:3] for line in file]
-    except OSError:
-        return None
     best, kind = "", None
-    for source, escaped, found in mounts:
-        mount = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), escaped)
+    for source, mount, found in _mounts():
         inside = path == mount or path.startswith(mount.rstrip("/") + "/")
         if inside and len(mount) >= len(best):  # the innermost mount, the last of those on one place
             best, kind = mount, found if _is_network(source, found) else None
     return kind
+
+
+def _mounts() -> list[tuple[str, str, str]]:
+    """Return source, place and type of everything that is mounted, as far as the system shows it."""
+    try:
+        with open(_MOUNTS, encoding="utf-8", errors="surrogateescape") as file:
+            mounts = [line.split()[:3] for line in file]
+    except OSError:
+        return []
+    return [
+        (source, re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), escaped), kind)
+        for source, escaped, kind in mounts
+    ]
 
 
 def _is_network(source: str, kind: str) -> bool:

@@ -34,7 +34,14 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.ledger.askers import FileAskers
 from sklearn_ada.ledger.hash_chain import State, StoredRecord, damage, parse_json
-from sklearn_ada.ledger.locations import check_local, is_temporary, temporary_ledger_path, temporary_ledgers
+from sklearn_ada.ledger.locations import (
+    check_local,
+    check_no_mount,
+    check_one_name,
+    is_temporary,
+    temporary_ledger_path,
+    temporary_ledgers,
+)
 from sklearn_ada.ledger.transactions import (
     PAGE,
     Address,
@@ -42,6 +49,7 @@ from sklearn_ada.ledger.transactions import (
     ChainedLedger,
     Connection,
     deliver_interrupt,
+    lock,
     opened,
 )
 
@@ -71,6 +79,7 @@ _MISSED = "SELECT seq FROM records AS r NOT INDEXED WHERE {} LIMIT 1".format(
 )
 _STATISTICS = "sqlite_stat"  # what another program's ANALYZE leaves changes no answer
 _BUSY_SECONDS = 60.0
+_MAGIC, _NUMBER = b"SQLite format 3\0", slice(68, 72)  # where the number of the application is in the header
 _FIRST, _LENGTH = 18, 26  # from the version of the format to the number of the schema
 _FLAGS_OF_LEDGER = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _FLAGS_OF_LOCK = os.O_RDONLY | sum(
@@ -198,14 +207,19 @@ class SQLiteLedger(ChainedLedger[State]):
             return _genesis_in(db, name)
 
     def copies(self) -> list[str]:
-        """Return the names of files in the same folder that begin with the same record."""
+        """Return the names of files in the same folder that begin with the same record.
+
+        These are looked at as they are: nothing is waited for, undone or made.
+        """
         found = []
         with os.scandir(os.path.dirname(self._address)) as entries:
             files = [entry.path for entry in entries if entry.is_file()]
         for path in sorted(files):
             with contextlib.suppress(LedgerError, sqlite3.Error, OSError):
-                if not os.path.samefile(path, self._address) and self._genesis_at(path) == self.genesis:
-                    found.append(os.path.basename(path))
+                if not os.path.samefile(path, self._address) and _may_be_ledger(path):
+                    with contextlib.closing(_open_at_once(path, "ro&immutable=1")) as db:
+                        if _genesis_in(db, path) == self.genesis:
+                            found.append(os.path.basename(path))
         return found
 
     def _new_askers(self) -> FileAskers:
@@ -290,6 +304,8 @@ def _check_place(path: str) -> None:
             f"The ledger {name!r} cannot be made: its folder {os.path.basename(folder)!r} does not exist. "
             "Make the folder, or give another path."
         )
+    check_no_mount(path)
+    check_one_name(path)
 
 
 def _check_left_behind(path: str, name: str) -> None:
@@ -383,6 +399,7 @@ class SQLiteFile(Connection):
                 "Put it where every worker sees it, or, for workers on other machines, use a ledger in a "
                 "database: ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
             )
+        _check_place(path)
         self._lock = LockFile(path) if mode == "rw" else NoLock()
         self._added: StoredRecord | None = None
         with contextlib.ExitStack() as undo:
@@ -399,10 +416,10 @@ class SQLiteFile(Connection):
     def check_whole(self) -> None:
         """Refuse also a file whose indexes do not lead to every record: one that is missed is asked again."""
         super().check_whole()
+        _check_schema_objects(self._db, self.name)
         missed = self._db.execute(_MISSED).fetchone()
         if missed is not None:
             raise damage(self.name, f"record {missed[0]} is not found by its key or its subject")
-        _check_schema_objects(self._db, self.name)
 
     def check_place(self) -> None:
         """Refuse unless the path still leads to the file that is open."""
@@ -423,6 +440,7 @@ class SQLiteFile(Connection):
         """Start a transaction; with ``write``, wait for the one lock of writers."""
         self._added = None
         self._lock.acquire(write, _BUSY_SECONDS)
+        check_one_name(self._path)
         self._db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         try:
             self.head = self._read_head()  # only now does a reader have a view that stands still
@@ -571,7 +589,7 @@ class LockFile(_OpenFile):
     Parameters
     ----------
     path : str
-        Of the ledger. All symbolic links to one file share its lock; hard links do not.
+        Of the ledger. All symbolic links to one file share its lock; one with a hard link is refused.
     """
 
     def __init__(self, path: str) -> None:
@@ -719,12 +737,21 @@ def _open_at_once(path: str, mode: str) -> sqlite3.Connection:
         undo.callback(db.close)
         if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise LedgerDamagedError(f"The file {name!r} is not a ledger of sklearn_ada.")
+        _check_schema_objects(db, name)  # before any query: one of a view may go on for ever
         if mode == "rw" and not _has_journal(db, path):
             raise _wal_refused(name)
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA cache_spill = OFF")  # nothing is in the file before the commit
         undo.pop_all()
         return db
+
+
+def _may_be_ledger(path: str) -> bool:
+    """Return whether a file's first bytes are those of a ledger."""
+    # To close a file takes SQLite's locks on it away, so nobody in this process may hold any.
+    with lock, open(os.open(path, _FLAGS_OF_LEDGER | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        header = file.read(_NUMBER.stop)
+    return header.startswith(_MAGIC) and header[_NUMBER] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def _has_journal(db: sqlite3.Connection, path: str) -> bool:

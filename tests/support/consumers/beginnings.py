@@ -164,6 +164,8 @@ WAYS = {
     "the temporary file was removed": temporary_file_removed,
     "a typing error, with ``create=False``": lambda: asked() and opened("baord.db", create=False),
     "the same path, with another policy": lambda: asked() and opened("board.db", tolerance=0.1),
+    "another name, by a hard link": then(lambda: os.link("board.db", "other.db")),
+    "the same path, which has a hard link": then(lambda: os.link("board.db", "other.db"), last="board.db"),
     "the same path, written otherwise": then(last="./board.db"),
     "the same path, through a link": then(lambda: os.symlink("board.db", "link.db"), last="link.db"),
     "``None`` again, ``':memory:'`` again": then(first=None, last=None),
