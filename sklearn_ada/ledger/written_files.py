@@ -41,7 +41,8 @@ def written_file(path: str | os.PathLike[str], name: str, owner: str) -> Iterato
     Raises
     ------
     ValueError
-        If a ledger is there, or what belongs to one, or anything but a file.
+        If a ledger is there, or what belongs to one, or anything but a file; if it cannot be seen what is
+        there; or if the file cannot be written, as on a full disk.
 
     Examples
     --------
@@ -64,6 +65,10 @@ def written_file(path: str | os.PathLike[str], name: str, owner: str) -> Iterato
             if stat.S_ISREG(before.st_mode):
                 os.chmod(beside, stat.S_IMODE(before.st_mode))
         os.replace(beside, target)
+    except OSError as error:
+        expected, cause = "the path of a file that can be written", error.strerror or str(error)
+        fix = f"What was there is as it was ({cause}): make room, or give another folder."
+        raise bad_parameter(name, owner, expected, os.path.basename(target), fix) from error
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(beside)
@@ -72,7 +77,10 @@ def written_file(path: str | os.PathLike[str], name: str, owner: str) -> Iterato
 def check_written(path: str | os.PathLike[str], name: str, owner: str) -> None:
     """Raise ValueError if no file may be written at a path."""
     target = os.path.abspath(path)
-    why = _why_not(target)
+    try:
+        why = _why_not(target)
+    except OSError as error:  # which may be a ledger of somebody else
+        why = f"it cannot be seen what is there ({error.strerror or error})"
     if why is not None:
         expected = "the path of a new file, or of one that may be replaced"
         fix = f"Nothing was written, as {why}: give another name."
@@ -90,8 +98,6 @@ def _why_not(path: str) -> str | None:
         found = os.stat(path)
     except FileNotFoundError:
         return None
-    except OSError as error:
-        return f"it cannot be seen what is there ({error.strerror})"
     if not stat.S_ISREG(found.st_mode):
         return "what is there is no file"
     if _is_database(path):
@@ -111,7 +117,7 @@ def _is_database(path: str) -> bool:
         # To close a file takes SQLite's locks on it away, so nobody in this process may hold any.
         with lock, open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             return file.read(16).startswith(_BEGINS)
-    except OSError:  # nothing is there, or it may not be read
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return False
 
 

@@ -1,17 +1,21 @@
 """Certificates and pictures never land on a ledger, whatever it is called, and never on half a file."""
 
+import errno
 import os
 import shutil
 import stat
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sklearn_ada import Holdout
 from sklearn_ada.cli import main
+from sklearn_ada.ledger.written_files import written_file
 from tests.support.ledger.damages import content
 from tests.support.models import Always
-from tests.support.processes import together
+from tests.support.processes import in_a_fork, together
 
 ROWS, LABELS = np.arange(200.0).reshape(100, 2), np.arange(100) % 2
 
@@ -40,6 +44,11 @@ def of_another_process(ledger, target):
     target.write_bytes(content(1))
 
 
+def link_of_another_ledger(ledger, target):
+    target.with_name("other.db").write_bytes(content(1))
+    os.link(target.with_name("other.db"), target)
+
+
 def chain_of_links(ledger, target):
     os.symlink(ledger, f"{ledger}.link")
     os.symlink(f"{ledger}.link", target)
@@ -50,20 +59,13 @@ def cut_copy(ledger, target):
     os.truncate(target, 100)
 
 
-def damaged(ledger, target):
-    os.link(ledger, target)
-    with open(target, "r+b") as file:
-        file.write(b"something else..")
-
-
 TARGETS = {
     "the ledger itself": lambda ledger, target: os.symlink(ledger, target),
     "another ledger": lambda ledger, target: begun(target, 1 - LABELS) and None,
     "a ledger of another process": of_another_process,
     "a copy": shutil.copy,
     "a copy that was cut": cut_copy,
-    "a hard link": hard_link_to(""),
-    "a hard link to a damaged one": damaged,
+    "a hard link to another ledger": link_of_another_ledger,
     "links one after the other": chain_of_links,
     "a link to the lock": symlink_to("-lock"),
     "a hard link to the lock": hard_link_to("-lock"),
@@ -90,8 +92,65 @@ def test_nothing_is_written_over_a_ledger_or_what_is_no_file(make, name, tmp_pat
         with pytest.raises(ValueError, match="Nothing was written"):
             holdout.export(target)
     assert (os.lstat(target).st_ino, sorted(os.listdir(tmp_path))) == (before, there)
-    if make is not damaged:
-        assert list(holdout.ledger.records()) == records
+    assert list(holdout.ledger.records()) == records
+
+
+def unreadable(ledger, target):
+    target.write_bytes(content(1))
+    target.chmod(0)
+
+
+def lock_beside_unreadable(ledger, target):
+    (target.parent / "page.htm").write_bytes(content(1))
+    (target.parent / "page.htm").chmod(0)
+    target.symlink_to("page.htm-lock")
+    (target.parent / "page.htm-lock").touch()
+
+
+def journal_beside_unreadable(ledger, target):
+    lock_beside_unreadable(ledger, target.with_name("link"))
+    target.symlink_to("page.htm-journal")
+
+
+UNREADABLE = {
+    "a ledger": unreadable,
+    "the lock of one": lock_beside_unreadable,
+    "the journal of one": journal_beside_unreadable,
+}
+
+
+@pytest.fixture
+def shared():
+    """A folder where every user of the machine may write."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("make", UNREADABLE.values(), ids=UNREADABLE)
+def test_what_this_user_may_not_read_is_not_replaced(make, shared):
+    """It may be the ledger of somebody else."""
+    holdout, target = Holdout(ROWS, LABELS, ledger=":memory:"), shared / "page.html"
+    make(None, target)
+    before = {each: os.lstat(shared / each) for each in os.listdir(shared)}
+
+    def write():
+        if os.geteuid() == 0:  # who may read everything
+            os.setgid(65534)
+            os.setuid(65534)
+        holdout.export(target)
+
+    shown = in_a_fork(write)
+    assert shown.startswith("ValueError")
+    assert "cannot be seen what is there (Permission denied)" in shown
+    assert {each: os.lstat(shared / each) for each in os.listdir(shared)} == before
+
+
+def test_a_name_beside_a_folder_is_free(tmp_path):
+    (tmp_path / "page").mkdir()
+    with written_file(tmp_path / "page-lock", "path", "Holdout.export") as file:
+        file.write(b"text")
+    assert (tmp_path / "page-lock").read_bytes() == b"text"
 
 
 @pytest.mark.parametrize("name", ["board.html", "board.json"])
@@ -116,6 +175,10 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_a_link_is_not_followed(tmp_p
     assert page.read_text().startswith("<!DOCTYPE")
 
 
+def full(*names):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *names)
+
+
 def current_umask():
     umask = os.umask(0)
     os.umask(umask)
@@ -132,8 +195,8 @@ def test_threads_that_export_to_one_name_do_not_collide(tmp_path):
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
     holdout, page = begun(tmp_path / "board.db"), tmp_path / "page.html"
     page.write_text("before")
-    monkeypatch.setattr(os, "replace", lambda *names: os.rename("nothing", "nowhere"))
-    with pytest.raises(OSError, match="nothing"):
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(ValueError, match=r"'page.html'.*as it was \(No space left on device\)"):
         holdout.export(page)
     assert page.read_text() == "before"
     assert [each for each in os.listdir(tmp_path) if each.startswith(".")] == []
