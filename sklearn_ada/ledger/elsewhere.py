@@ -14,7 +14,6 @@ import hashlib
 import hmac
 import logging
 import os
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -31,16 +30,15 @@ _KEY = os.urandom(32)
 _SIZE = 512  # hashes that are kept of each set of rows, the smallest ones
 _FEWEST = 8  # of which less than this prove nothing, unless they are all
 _SHARED = 0.95
-_MOST = 256  # ledgers that are remembered
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _log = logging.getLogger("sklearn_ada")
 
 
 class Sample(NamedTuple):
-    """The smallest hashes of some rows, and the largest one below which there are no others."""
+    """The smallest hashes of some rows, in order, and the largest one up to which there are no others."""
 
-    hashes: frozenset[int]
-    below: int
+    hashes: bytes
+    up_to: int
 
     @classmethod
     def of(cls, hashes: NDArray[np.uint64]) -> Sample:
@@ -51,18 +49,18 @@ class Sample(NamedTuple):
         values, counts = np.unique(mixed ^ (mixed >> np.uint64(29)), return_counts=True)
         lone = values[counts == 1]
         if 2 * len(lone) < len(hashes):
-            return cls(frozenset(), 0)
-        below = int(lone[_SIZE]) if len(lone) > _SIZE else 2**64
-        return cls(frozenset(lone[:_SIZE].tolist()), below)
+            return cls(b"", 0)
+        up_to = int(lone[_SIZE - 1]) if len(lone) > _SIZE else 2**64 - 1
+        return cls(lone[:_SIZE].tobytes(), up_to)
 
     def is_of_same_rows(self, other: Sample) -> bool:
         """Return whether nearly all rows of the one are rows of the other."""
-        if self.hashes.isdisjoint(other.hashes):
-            return False
-        below = min(self.below, other.below)
-        mine, theirs = ({each for each in sample.hashes if each < below} for sample in (self, other))
-        size = min(len(mine), len(theirs))
-        return mine == theirs or (size >= _FEWEST and len(mine & theirs) >= _SHARED * size)
+        up_to = np.uint64(min(self.up_to, other.up_to))
+        kept = [np.frombuffer(sample.hashes, np.uint64) for sample in (self, other)]
+        mine, theirs = (hashes[hashes <= up_to] for hashes in kept)
+        shared, sizes = len(np.intersect1d(mine, theirs, assume_unique=True)), (len(mine), len(theirs))
+        enough = shared >= _SHARED * min(sizes) and min(sizes) >= _FEWEST
+        return shared > 0 and (enough or sizes == (shared, shared))
 
 
 class Rows(NamedTuple):
@@ -95,7 +93,7 @@ class _Entry:
     accepted: set[str] = field(default_factory=set)  # other ledgers of these rows that were warned of
 
 
-_entries: OrderedDict[str, _Entry] = OrderedDict()
+_entries: dict[str, _Entry] = {}  # for as long as the process lives: one that is dropped is a second budget
 
 
 class Opening:
@@ -172,9 +170,6 @@ def remember(rows: Rows, ledger: Ledger[Any], asked: Callable[[], int]) -> None:
         entry.where, entry.ledger, entry.asked = ledger.where, ledger, asked
         if rows not in entry.rows:
             entry.rows.append(rows)
-        _entries.move_to_end(ledger.digest)
-        while len(_entries) > _MOST:
-            _entries.popitem(last=False)
 
 
 def announce(where: str, n_rows: int) -> str:
@@ -198,22 +193,28 @@ def _warn(rows: Rows, where: str, digest: str, *, begins: bool) -> None:
     others = [(_count(entry), entry.where) for key, entry in _others(rows, digest) if key not in known]
     if not others:
         return
-    asked, other = max(others, key=lambda each: each[0])
+    asked, other = max(others, key=lambda each: 0.5 if each[0] is None else each[0])
     warn_user(
         f"These rows, or nearly all of them, were asked about in this session on the ledger {other}, where "
-        f"{counted(asked, 'question')} stand{'s' if asked == 1 else ''}. Here they "
+        f"{_standing(asked)}. Here they "
         f"{'begin a new ledger' if begins else 'have another one'}, {where}: a second budget for one "
         "holdout, and no interval of either ledger holds any more. Open them where they were asked about; "
         "or, if these are other rows, go on."
     )
 
 
-def _count(entry: _Entry) -> int:
-    """Return how many questions stand on a ledger, or 0 if it cannot be read any more."""
+def _count(entry: _Entry) -> int | None:
+    """Return how many questions stand on a ledger, or None if it cannot be read now."""
     try:
         return entry.asked()
     except Exception:  # whatever a database raises: the warning matters more
-        return 0
+        return None
+
+
+def _standing(asked: int | None) -> str:
+    if asked is None:
+        return "it cannot be read now how many questions stand"
+    return f"{counted(asked, 'question')} stand{'s' if asked == 1 else ''}"
 
 
 def _warn_of_copy(ledger: ChainedLedger[Any]) -> None:

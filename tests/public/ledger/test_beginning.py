@@ -139,6 +139,21 @@ def test_the_warning_says_how_many_questions_stand_where(asked, folder):
     assert caught[0].filename == __file__
 
 
+def test_no_number_of_other_ledgers_lets_the_first_be_forgotten():
+    ask("board.db")
+    random = np.random.default_rng(1)
+    for number in range(260):
+        Holdout(random.normal(size=(30, 1)), random.integers(2, size=30), ledger=f":memory:{number}")
+    assert warned(lambda: ask("other.db")) == 1
+
+
+def test_where_the_first_ledger_cannot_be_read_the_warning_says_so():
+    ask("board.db")
+    Path("board.db").write_bytes(b"something else")
+    with pytest.warns(UserWarning, match=r"board\.db, where it cannot be read now how many questions stand"):
+        ask("other.db")
+
+
 def no_space(*names, **how):
     raise OSError(errno.ENOSPC, "No space left on device")
 
