@@ -11,7 +11,7 @@ each prices the order of its own threads, and that of several processes is time,
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import os
 import struct
 
@@ -21,6 +21,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _LOCK = struct.Struct("@hhqqi4x")  # of the system's struct flock: type, whence, start, length, process
+_NO_SUCH_LOCKS = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)  # of this system, or of the file system
 
 
 class Askers:
@@ -70,7 +71,8 @@ class FileAskers(Askers):
     """Those of a file: each process that has any shares a lock on the first byte of its lock file.
 
     The lock belongs to one opened file (``F_OFD_SETLK``) and is another one than that of transactions.
-    Systems without such locks, which are all but Linux, show a process its own questions alone.
+    Systems without such locks, which are all but Linux, show a process its own questions alone. Elsewhere it
+    is an error if nobody can look: to see no other would leave an order unpriced.
 
     Parameters
     ----------
@@ -89,15 +91,22 @@ class FileAskers(Askers):
             os.close(self._held)
 
     def _hold(self) -> None:
-        self._held = self._open()
-        if self._held is not None:
-            self._call("F_OFD_SETLK", "F_RDLCK", self._held)
+        descriptor = self._open()
+        if descriptor is not None:
+            try:
+                self._call("F_OFD_SETLK", "F_RDLCK", descriptor)
+            except OSError:
+                os.close(descriptor)
+                raise
+        self._held = descriptor
 
     def _let_go(self) -> None:
         held, self._held = self._held, None
         if held is not None:
-            self._call("F_OFD_SETLK", "F_UNLCK", held)  # a program that is just being started may have it too
-            os.close(held)
+            try:
+                self._call("F_OFD_SETLK", "F_UNLCK", held)  # a program that is being started may have it too
+            finally:
+                os.close(held)
 
     def _are_elsewhere(self) -> bool:
         descriptor = self._open() if self._held is None else self._held
@@ -112,15 +121,16 @@ class FileAskers(Askers):
     def _open(self) -> int | None:
         if not hasattr(fcntl, "F_OFD_SETLK"):
             return None
-        with contextlib.suppress(OSError):
-            return os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-        return None
+        # To read is enough for these locks, and all that who shares a ledger may be allowed to.
+        return os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
 
     def _call(self, command: str, kind: str, descriptor: int) -> int:
         """Return the type of lock that the system answers; that of none where it has no such locks."""
         asked = _LOCK.pack(getattr(fcntl, kind), os.SEEK_SET, 0, 1, 0)
         try:
             answer = fcntl.fcntl(descriptor, getattr(fcntl, command), asked)
-        except OSError:  # a file system without them
+        except OSError as error:
+            if error.errno not in _NO_SUCH_LOCKS:  # else others would not be seen
+                raise
             return int(fcntl.F_UNLCK)
         return int(_LOCK.unpack(answer)[0])

@@ -4,6 +4,8 @@ POSIX locks of a process are gone when any of its threads closes the file. Befor
 of 9,995 answers were lost or given another number, while ``verify`` found nothing.
 """
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -11,12 +13,15 @@ import threading
 
 import pytest
 
+from sklearn_ada import Holdout
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.ledger import open_existing_ledger, sqlite
+from sklearn_ada.ledger import askers, open_existing_ledger, sqlite
+from sklearn_ada.ledger.askers import FileAskers
 from sklearn_ada.ledger.sqlite import LockFile
 from tests.support.ledger.damages import opened, read
 from tests.support.ledger.ledger_backends import Tally, charge, count, counted
-from tests.support.processes import in_processes, interpreter, started
+from tests.support.models import Always
+from tests.support.processes import in_a_fork, in_processes, interpreter, started
 
 PROCESSES = 4
 
@@ -163,6 +168,49 @@ def test_the_lock_file_is_for_those_who_may_use_the_ledger(path, empty):
     os.unlink(path + "-lock")
     empty.read(count)
     assert os.stat(path + "-lock").st_mode & 0o777 == 0o664
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_OFD_SETLK"), reason="no such locks")
+def test_who_may_only_read_the_lock_file_sees_others_and_is_seen(tmp_path):
+    path = tmp_path / "ledger.db-lock"
+    path.touch(0o444)
+    tmp_path.chmod(0o755)
+    ours = FileAskers(str(path))
+
+    def look():
+        os.chdir(tmp_path)
+        if os.geteuid() == 0:  # who may write everything
+            os.setuid(65534)
+        mine, other = FileAskers(path.name), FileAskers(path.name)
+        seen = [mine.others(False)]
+        mine.enter()
+        return [*seen, other.others(False), mine.others(True)]
+
+    assert in_a_fork(look) == "[False, True, False]"
+    ours.enter()
+    assert in_a_fork(look) == "[True, True, True]"
+    ours.leave()
+    assert in_a_fork(look) == "[False, True, False]"
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_OFD_SETLK"), reason="no such locks")
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOLCK, errno.EINVAL])
+def test_who_cannot_look_for_others_is_not_alone_but_refused(tmp_path, monkeypatch, number):
+    holdout = Holdout([[0.0]] * 40, [0, 1] * 20, ledger=tmp_path / "ledger.db")
+    before = holdout.report().nats
+
+    def failing(*given):
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as failed:
+        failed.setattr(askers.fcntl, "fcntl", failing)
+        if number == errno.EINVAL:  # there are no such locks
+            assert holdout.certify(Always(0), scoring="accuracy").value is not None
+            return
+        with pytest.raises(LedgerUnavailableError, match=r"Nothing was charged or answered"):
+            holdout.certify(Always(0), scoring="accuracy")
+    assert holdout.report().nats == before
+    assert holdout.certify(Always(0), scoring="accuracy").value is not None
 
 
 def test_a_child_of_a_charge_neither_keeps_nor_frees_its_parents_lock(path, empty):
