@@ -358,6 +358,17 @@ def pooled(
         kinds = {True: "classes", False: "numbers"}
         expected = f"{kinds[data.is_classification]}, as the holdout's y"
         raise bad_parameter("y", _OWNER, expected, kinds[whole.is_classification])
+    # More than two whole numbers may be counts, of which new rows have others.
+    if (
+        policy.format >= 3
+        and whole.classes is not None
+        and data.classes is not None
+        and (label_kind(data.y) == "text" or len(data.classes) == 2)
+    ):
+        others = sorted(set(whole.classes.tolist()) - set(data.classes.tolist()))
+        if others:  # every model that was fitted without them would be refused
+            fix = "Correct them, or begin a holdout of rows that have all classes."
+            raise bad_parameter("y", _OWNER, "labels that the holdout has", others[:5], fix)
     whole.top_ups = whole.first_like = data.top_ups + 1
     return whole
 

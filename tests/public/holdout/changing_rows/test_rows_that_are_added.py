@@ -248,3 +248,22 @@ def test_what_is_chosen_for_one_size_is_not_topped_up(parts, tmp_path, uncharged
     small = Holdout(*parts[:2], ledger=tmp_path / "ledger.db", **policy)
     with uncharged(small), pytest.raises(ValueError, match=sentence("(route|sample_weight)")):
         small.top_up(*parts[2:])
+
+
+@pytest.mark.parametrize("names", [np.array([0, 1, 7]), np.array(["no", "yes", "maybe"])])
+def test_labels_that_the_holdout_does_not_have_are_refused_free(parts, tmp_path, uncharged, names):
+    X, y, new_X, new_y = parts
+    holdout = Holdout(X, names[y], ledger=tmp_path / "ledger.db")
+    wrong = np.r_[2, new_y[1:]]
+    with (
+        uncharged(holdout),
+        pytest.raises(ValueError, match=r"'y' parameter of Holdout\.top_up must be labels that"),
+    ):
+        holdout.top_up(new_X, names[wrong])
+    holdout.top_up(new_X, names[new_y])
+
+
+def test_a_count_may_be_one_that_no_row_had(parts, tmp_path):
+    X, y, new_X, new_y = parts
+    holdout = Holdout(X, np.arange(len(y)) % 9, ledger=tmp_path / "ledger.db")
+    holdout.top_up(new_X, np.arange(len(new_y)) % 10)
