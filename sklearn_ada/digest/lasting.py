@@ -57,8 +57,8 @@ _OF_FOLDS = {
     "cv_results_", "scores_", "mse_path_", "coefs_paths_", "cv_values_", "best_score_", "scorer_", "cv",
 }  # fmt: skip
 """What scikit-learn's estimators keep of their own cross-validation, beside what it has chosen."""
-_INTERNAL = {"_label_encoder", "n_iter_", "n_samples_seen_"}
-"""What some releases of scikit-learn keep and others do not, or not as the same."""
+_INTERNAL = {"_label_encoder", "n_iter_", "n_samples_seen_", "feature_names_in_"}
+"""What some releases of scikit-learn keep and others do not, or not as the same; and names of columns."""
 _NAME = re.compile(r"""[."'](\w+)""")  # of an attribute, or in quotes
 _ALWAYS = {"n_features_in_", "fitted_", "is_fitted_"}  # which tell nothing
 

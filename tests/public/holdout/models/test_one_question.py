@@ -429,3 +429,24 @@ def test_a_choice_in_another_order_is_the_same(holdout):
         nats.append(holdout.report().nats)
     assert len(set(winners)) == 1
     assert nats[-1] <= nats[0] + CONFIRMED
+
+
+AGAIN = {
+    "a frame": (pd.DataFrame(X, columns=[*"abcdef"]), Y, [2, 3]),
+    "floats": (X, Y.astype(float), [2, 3]),
+    "32 bits": (X, Y.astype(np.int32), [2.0, 3.0]),
+}
+
+
+@pytest.mark.parametrize("how", AGAIN)
+def test_a_published_value_is_found_by_rows_and_settings_of_another_type(tmp_path, how):
+    def search(X, y, values):
+        grid = GridSearchCV(LogisticRegression(), {"C": values}, cv=3)
+        return ReusableHoldoutCV(grid, ledger=tmp_path / "ledger.db").fit(X, y)
+
+    first = search(X, Y, [2, 3])
+    final, nats = first.publish(), first.holdout_.report().nats
+    again = search(*AGAIN[how])
+    assert (again.best_score_, again.best_score_interval_) == (final.value, final.interval)
+    assert again.publish().value == final.value
+    assert again.holdout_.report().nats <= nats + 0.02
