@@ -1,30 +1,43 @@
 """Find the tables in whatever is passed beside X: in tuples, lists, dicts, and objects that hold rows.
 
 What is a table is a matter of its container: an array, a frame, a series, a sparse matrix, a tensor, a list
-of rows, a dict of columns. Everything else is looked into: sequences, mappings, attributes of objects (data
-sets of boosters, pipelines, callbacks), arguments of partial functions, defaults and closures of functions.
+of rows, a dict of columns. Everything else is looked into: sequences, mappings, attributes of objects and of
+their classes (data sets of boosters, pipelines, callbacks), arguments of partial functions, defaults and
+closures of functions. Rows handed over one by one, as in pairs of a row and a label, are put together.
 
-Not looked into are classes and modules, files, and what a function reads of its module: global variables.
+Not looked into are methods of classes, modules, files, bytes, and what a function reads of its module: global
+variables.
 """
 
 from __future__ import annotations
 
+import array
 import functools
 import inspect
 import io
+import itertools
+import sys
 import types
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
 import numpy as np
 
 from sklearn_ada._validation import bad_parameter
 
-_PLAIN = (str, bytes, bytearray, memoryview, bool, int, float, complex, np.generic, type, types.ModuleType)
-_SHUT = (io.IOBase, np.random.Generator, np.random.RandomState, *_PLAIN)
-_LISTS = (list, tuple, set, frozenset, deque)
-_MOST = 200_000  # objects that are looked into
+_PLAIN = (str, bytes, bytearray, bool, int, float, complex, np.generic, types.ModuleType)
+_ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)  # counters, which hold no rows to be used up
+_SHUT = (io.IOBase, np.random.Generator, np.random.RandomState, *_ENDLESS, *_PLAIN)
+_LISTS = (list, tuple, set, frozenset, deque, KeysView, ValuesView, ItemsView)
+_LIBRARIES = {
+    *sys.stdlib_module_names,
+    "numpy",
+    "scipy",
+    "sklearn",
+    "sklearn_ada",
+}  # whose classes hold no rows
+_MOST = 1_000_000  # objects with parts that are looked into
 _FEW = 16  # parts of a list which may be rows, or tables of one column
 _GETTERS = {"DMatrix": "get_data", "QuantileDMatrix": "get_data", "Pool": "get_features"}
 """Methods that return the rows of data sets of XGBoost and CatBoost, which are in no attribute."""
@@ -46,7 +59,8 @@ def tables_in(value: Any, name: str, owner: str, shut: tuple[type, ...] = ()) ->
     Raises
     ------
     ValueError
-        For a generator, or another iterator that can be walked through once.
+        For a generator, or another iterator that can be walked through once. For more objects than can be
+        looked into.
 
     Examples
     --------
@@ -55,9 +69,34 @@ def tables_in(value: Any, name: str, owner: str, shut: tuple[type, ...] = ()) ->
     >>> [(place, table.shape) for place, table in tables_in({"rows": [(X, y)]}, "p", "fit")]
     [("p['rows'][0][0]", (3, 2)), ("p['rows'][0][1]", (3,))]
     """
+    vectors: dict[int, list[tuple[str, Any]]] = defaultdict(list)  # by length
+    for place, each, table in objects_in(value, name, owner, shut):
+        if table is not None:
+            yield place, table
+            if np.ndim(table) == 1 and len(table) > 1:
+                vectors[len(table)].append((place, each if isinstance(each, (list, tuple)) else table))
+    for alike in vectors.values():
+        table = _of_rows([vector for _, vector in alike]) if len(alike) > 1 else None
+        if table is not None:
+            yield f"{alike[0][0]} and others like it", table
+
+
+def objects_in(
+    value: Any, name: str, owner: str, shut: tuple[type, ...] = ()
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the place of every object in a value, the object, and what it is as a table, or None.
+
+    Parameters and errors are those of `tables_in`.
+
+    Examples
+    --------
+    >>> [(place, type(each).__name__) for place, each, _ in objects_in([{"a": [1, 2]}], "p", "fit")]
+    [('p', 'list'), ('p[0]', 'dict'), ("p[0]['a']", 'list')]
+    """
     seen: dict[int, Any] = {}  # with the objects: ids of what is gone are given out again
     left = [(name, value)]
-    while left and len(seen) < _MOST:
+    opened = 0
+    while left:
         place, each = left.pop()
         if each is None or id(each) in seen or isinstance(each, (*_SHUT, *shut)):
             continue
@@ -71,13 +110,18 @@ def tables_in(value: Any, name: str, owner: str, shut: tuple[type, ...] = ()) ->
             parts = list(_parts_of(each)) if table is None or is_short else []
         except Exception:  # whatever the attributes of somebody's object raise
             continue
-        if table is not None:
-            yield place, table
+        yield place, each, table
+        opened += bool(parts)
+        if opened > _MOST:
+            fix = "So many cannot be compared with the holdout: pass rows as an array or a frame."
+            raise bad_parameter(name, owner, f"of at most {_MOST:,} objects", "more", fix)
         left += reversed([(place + step, part) for step, part in parts])
 
 
 def _as_table(value: Any) -> Any:
     """Return a value as an array, a frame or a sparse matrix; None if it is no table."""
+    if isinstance(value, type):
+        return None
     if hasattr(value, "__dask_graph__"):
         value = value.compute()
     if hasattr(value, "tocsr"):
@@ -88,20 +132,21 @@ def _as_table(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return _of_columns(value)
-    if isinstance(value, (list, tuple)):
-        return _of_rows(value)
-    array = _as_array(value)
-    if array is not None and array.dtype.names:
-        return _of_columns({name: array[name] for name in array.dtype.names})
-    if array is None or array.ndim == 0:
+    if isinstance(value, _LISTS):
+        return _of_rows(list(value))
+    found = _as_array(value)
+    if found is not None and found.dtype.names:
+        return _of_columns({name: found[name] for name in found.dtype.names})
+    if found is None or found.ndim == 0:
         return None
-    is_nested = array.dtype.kind == "O" and any(map(_has_parts, array.ravel()[:1]))
-    return array if not is_nested else _of_rows(list(array)) if array.ndim == 1 else None
+    is_nested = found.dtype.kind == "O" and any(map(_has_parts, found.ravel()[:1]))
+    return found if not is_nested else _of_rows(list(found)) if found.ndim == 1 else None
 
 
 def _as_array(value: Any) -> np.ndarray | None:
-    """Return what NumPy makes of an array, a series or a tensor; None for anything else."""
-    if not (hasattr(value, "__array__") or hasattr(value, "__array_interface__")):
+    """Return what NumPy makes of an array, a series, a buffer or a tensor; None for anything else."""
+    is_buffer = isinstance(value, (array.array, memoryview))
+    if not (is_buffer or hasattr(value, "__array__") or hasattr(value, "__array_interface__")):
         return None
     try:
         return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
@@ -121,20 +166,20 @@ def _of_rows(value: list[Any] | tuple[Any, ...]) -> Any:
         return None
     try:
         rows = [list(each) for each in value] if _has_parts(first) else list(value)
-        array = np.asarray(rows, dtype=object if is_list and _is_mixed(first) else None)
+        table = np.asarray(rows, dtype=object if is_list and _is_mixed(first) else None)
     except (TypeError, ValueError):  # of rows that are not as long as each other
         return None
-    return array if array.ndim <= 2 and array.size else None
+    return table if table.ndim <= 2 and table.size else None
 
 
 def _of_columns(value: Mapping[Any, Any]) -> Any:
     """Return a dict of columns as a frame, or as an array without pandas; None if it is none."""
     columns = {}
     for name, each in value.items():
-        array = _of_rows(each) if isinstance(each, (list, tuple)) else _as_array(each)
-        if array is None or array.ndim != 1:
+        column = _of_rows(each) if isinstance(each, (list, tuple)) else _as_array(each)
+        if column is None or column.ndim != 1:
             return None
-        columns[name] = array
+        columns[name] = column
     if len({len(each) for each in columns.values()}) != 1:
         return None
     try:
@@ -163,15 +208,19 @@ def _parts_of(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parts of an object and how each is reached."""
     if isinstance(value, Mapping):
         yield from ((f"[{key!r}]", part) for key, part in value.items())
-    elif (array := _as_array(value)) is not None:
-        yield from ((f"[{number}]", part) for number, part in enumerate(array.ravel().tolist()))
+        if len(value) > _FEW:  # rows, or labels, by number or id; labels or places by row
+            yield from ((".keys()", list(value)), (".values()", list(value.values())))
+    elif isinstance(value, type):
+        yield from ((f".{name}", part) for name, part in _attributes_of_class(value))
+    elif (found := _as_array(value)) is not None:
+        yield from ((f"[{number}]", part) for number, part in enumerate(found.ravel().tolist()))
     elif isinstance(value, _LISTS):
         if any(_has_parts(part) or isinstance(part, Iterator) for part in value):
             yield from ((f"[{number}]", part) for number, part in enumerate(value))
     elif isinstance(value, functools.partial):
         yield from ((".func", value.func), (".args", value.args), (".keywords", value.keywords))
     elif inspect.ismethod(value):
-        yield ".__self__", value.__self__
+        yield from ((".__self__", value.__self__), (".__func__", value.__func__))
     elif inspect.isfunction(value):
         yield ".__defaults__", value.__defaults__
         yield ".__kwdefaults__", value.__kwdefaults__
@@ -198,3 +247,13 @@ def _attributes_of(value: Any) -> Iterator[tuple[str, Any]]:
         for name in (slots,) if isinstance(slots, str) else slots:
             if hasattr(value, name):
                 yield name, getattr(value, name)
+    yield "__class__", type(value)
+
+
+def _attributes_of_class(value: type) -> Iterator[tuple[str, Any]]:
+    """Yield what a class holds itself, beside its methods and counters."""
+    for kind in value.__mro__:
+        if kind.__module__.partition(".")[0] not in _LIBRARIES:
+            for name, part in vars(kind).items():
+                if name[:2] != "__" and not hasattr(part, "__get__") and not isinstance(part, Iterator):
+                    yield name, part

@@ -12,22 +12,29 @@ Rows that are the training part's may come again. Of others it depends on whose 
   them come again, and it costs nothing.
 - One that was made before: whether it has these rows is information about it, and is recorded and paid for
   like that of X (`Holdout.check_overlap`).
+
+A part of the search that is fitted already, and stays so in its clones, may have been fitted on all of X. Its
+rows are in no table, so a warning says so.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
 
+from sklearn_ada._notices import warn_user
 from sklearn_ada.data.labels import n_rows, take_rows
-from sklearn_ada.data.tables import tables_in
+from sklearn_ada.data.tables import objects_in, tables_in
 from sklearn_ada.digest.overlap import has_rows_of, is_in_order_of, is_whole, width_of
 from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import HoldoutLeakError
@@ -37,7 +44,8 @@ from sklearn_ada.model_selection.parameters import Parameters
 from sklearn_ada.model_selection.searches import take_for
 
 OWNER = "ReusableHoldoutCV.fit"
-_OF_SEARCH = {"cv", "scoring", "refit", "callbacks", "study"}  # which see training rows, or no rows at all
+_OF_SEARCH = {"cv", "study"}  # which hold numbers of rows and scores
+_LEAST = 35  # numbers that may be a column of X, or rows of it one after the other: fewer are found by none
 _ADVICE = (
     "Rows that a model is trained on, or stopped by, are not to judge it by. Cut those to stop it by from "
     "the training part of each fold, inside its fit: WithValidation(model) does, or early_stopping=True; or "
@@ -68,38 +76,127 @@ def check_parameters(
         For a generator.
     """
     tables = [(place, table) for place, table in _tables_beside(params, given.search) if n_rows(table)]
-    if given.given_holdout is not None:
+    # That weights are no column of a given holdout would be recorded; of another it is free.
+    readings = list(_readings(tables, X, None if given.given_holdout is None else len(train)))
+    if given.given_holdout is None:
+        warn_of_fitted_parts(params, given.search)
+    else:
         check_memory(session_of(holdout), [X])  # before it is copied
     if not tables:
         return
     X_train = take_for(X, train, train, given.of_pairs)
     if given.given_holdout is not None:
-        _check_with_given([each for each in tables if _may_be_rows(each[1], X)], X_train, holdout)
+        _check_with_given(readings, X_train, holdout)
         return
     held, labels = session_of(holdout).data.X, row_hashes(np.asarray(y))
     others = np.delete(labels, train)
-    for place, table in tables:
-        if _may_be_rows(table, X):
-            # Of words, or of numbers, lists that have some of X's are common, and no rows of it.
-            is_leak = has_rows_of(table, held, X_train, strict=width_of(X) > 1) or is_in_order_of(table, X)
-        else:  # labels of rows that nobody recognises
-            is_leak = np.ndim(table) == 1 and any(
-                np.array_equal(row_hashes(table), own) and is_whole(own, own) for own in (labels, others)
-            )
-        if is_leak:
-            raise HoldoutLeakError(f"{_found([place])} Nothing was charged: they are rows of X. {_ADVICE}")
+    whole = {id(table) for _, table in tables}  # as they were passed
+    for place, table in readings:
+        # Of words, or of numbers, lists that have some of X's are common, and no rows of it.
+        strict = width_of(X) > 1 and id(table) in whole
+        if has_rows_of(table, held, X_train, strict=strict) or is_in_order_of(table, X):
+            raise _refused(place)
+    for place, table in tables:  # labels of rows that nobody recognises
+        if _may_be_rows(table, X) or np.ndim(table) != 1:
+            continue
+        if _are_labels(table, labels, len(train) + 1) or _are_labels(table, others, len(others) * 0.9):
+            raise _refused(place)
+
+
+def warn_of_fitted_parts(params: FitParams, search: Any) -> None:
+    """Warn if a part of a search, or of what is passed beside X, was fitted before and is not fitted anew."""
+    for name, value in _beside(params, search):
+        for place, each, _ in objects_in(_as_fitted_with(value), name, OWNER, (Uncopied,)):
+            if _has_learnt(each):
+                warn_user(
+                    f"A part of the search was fitted before: {place}, a {type(each).__name__}. If that was "
+                    "on rows of X, it may have seen the holdout, and the certified score is that of a model "
+                    "which has. Fit it on X[search.train_indices_], or on rows that are not in X."
+                )
+                return
+
+
+def _as_fitted_with(value: Any) -> Any:
+    """Return what a search fits: clones of the estimators that it holds, and the rest as it is."""
+    if isinstance(value, Mapping):
+        return {key: _as_fitted_with(each) for key, each in value.items()}
+    if type(value) in {list, tuple}:
+        return [_as_fitted_with(each) for each in value]
+    if isinstance(value, type) or not hasattr(value, "get_params"):
+        return value
+    try:
+        return clone(value)
+    except Exception:  # the search will tell
+        return None
+
+
+def _has_learnt(value: Any) -> bool:
+    """Return whether a value is an estimator that is fitted, and whose clone is not."""
+    if isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "get_params")):
+        return False
+    return _is_fitted(value) and not _is_fitted(clone(value))
+
+
+def _is_fitted(estimator: Any) -> bool:
+    try:
+        check_is_fitted(estimator)
+    except (NotFittedError, AttributeError, TypeError):  # or it has no tags, or none that can be read
+        return False
+    return True
 
 
 def _tables_beside(params: FitParams, search: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what holds rows beside X: parameters of ``fit``, and of the search and its estimator."""
+    """Yield what holds rows beside X: in parameters of ``fit``, and of the search and its estimator."""
+    for name, value in _beside(params, search):
+        yield from tables_in(value, name, OWNER, (Uncopied,))
+
+
+def _beside(params: FitParams, search: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters of ``fit``, but groups, and all that a search holds."""
     passed = {**params.of_model, **params.of_search}
-    own = search.get_params(deep=False)
-    for name, value in passed.items():
-        if value is not params.groups:
-            yield from tables_in(value, name, OWNER, (Uncopied,))
-    for name, value in own.items():
-        if name not in _OF_SEARCH:
-            yield from tables_in(value, f"search.{name}", OWNER, (Uncopied,))
+    own = {name: value for name, value in getattr(search, "__dict__", {}).items() if name[-1:] != "_"}
+    own |= search.get_params(deep=False)
+    yield from ((name, value) for name, value in passed.items() if value is not params.groups)
+    yield from ((f"search.{name}", value) for name, value in own.items() if name not in _OF_SEARCH)
+
+
+def _refused(place: str) -> HoldoutLeakError:
+    return HoldoutLeakError(f"{_found([place])} Nothing was charged: they are rows of X. {_ADVICE}")
+
+
+def _are_labels(table: Any, own: NDArray[np.uint64], least: float) -> bool:
+    """Return whether labels are those of some rows, of ``least`` of them if there are a few more or less."""
+    if not min(least, len(own)) <= n_rows(table) <= 1.1 * len(own):
+        return False
+    hashes = row_hashes(table)
+    if np.array_equal(hashes, own):
+        return is_whole(own, own)
+    short, long = sorted((hashes, own), key=len)
+    is_varied = np.count_nonzero(short[1:] != short[:-1]) >= _LEAST  # sorted labels are alike by chance
+    return bool(is_varied and is_whole(short, short) and short.tobytes() in long.tobytes())
+
+
+def _readings(tables: list[tuple[str, Any]], X: Any, n_aligned: int | None) -> Iterator[tuple[str, Any]]:
+    """Yield tables that may be rows, also read with rows and columns exchanged, or as rows laid out flat.
+
+    Numbers by themselves may be a column of X, unless they are the labels or weights of rows: as many as
+    ``n_aligned``, or as a table beside them has rows.
+    """
+    width = width_of(X)
+    aligned = {n_aligned, *(n_rows(table) for _, table in tables if width_of(table) > 1)}
+    for place, table in tables:
+        shape: Any = getattr(table, "shape", ())
+        if _may_be_rows(table, X):
+            yield place, table
+            if len(shape) == 2 and shape[0] == width != shape[1] and not hasattr(table, "tocsr"):
+                yield place, np.asarray(table).T
+        elif len(shape) in {1, 2} and shape[0] >= _LEAST and shape[0] not in aligned:
+            numbers = np.asarray(table).ravel()
+            if numbers.dtype.kind == "f" and np.isfinite(numbers).all() and (numbers % 1.0).any():
+                yield place, numbers[:, None]
+                if len(numbers) % width == 0:
+                    yield place, numbers.reshape(-1, width)
+                    yield place, numbers.reshape(width, -1).T
 
 
 def _may_be_rows(table: Any, X: Any) -> bool:
@@ -201,5 +298,6 @@ class FitParams:
 
 
 def _is_aligned(value: Any, n: int) -> bool:
-    """Return whether a fit parameter has one entry per row."""
-    return hasattr(value, "__len__") and not isinstance(value, (str, dict)) and n_rows(value) == n
+    """Return whether a fit parameter has one entry per row, in their order."""
+    is_ordered = hasattr(value, "__len__") and not isinstance(value, (str, Mapping, Set, memoryview))
+    return is_ordered and n_rows(value) == n

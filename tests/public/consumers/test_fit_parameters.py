@@ -92,10 +92,29 @@ def test_rows_for_training_leave_no_record_and_others_one_that_is_nearly_free(tm
     search = over(holdout=holdout)
     counts = []
     for watched in (None, (X[:50].copy(), X[20:90].copy()), (new, new[:50]), (new, new[:50])):
+        Watcher.got.clear()
         search.fit(X[:TRAIN], y[:TRAIN], watched=watched)
         counts.append(sum("overlap" in str(body) for body in bodies(holdout)))
     assert counts == [1, 1, 2, 2]
     assert sum(body["price"] for body in bodies(holdout) if "overlap" in str(body)) < 1e-5
+
+
+def test_more_objects_than_can_be_compared_are_refused(tmp_path, monkeypatch):
+    X, y, _ = data()
+    monkeypatch.setattr("sklearn_ada.data.tables._MOST", 1_000)
+    search = over(holdout=np.arange(N) >= TRAIN, ledger=tmp_path / "a.db")
+    with pytest.raises(ValueError, match="must be of at most 1,000 objects"):
+        search.fit(X, y, watched=[[[None], [{}]] for _ in range(1_001)])
+    search.fit(X, y, watched=[["a"] * (1 + i % 3) for i in range(1_001)])  # which have no parts
+
+
+@pytest.mark.parametrize("labels", [np.arange(N) % 2, np.arange(N) >= 150])
+def test_labels_of_training_rows_and_sorted_ones_are_taken_for_no_leak(labels, tmp_path):
+    X, *_ = data()
+    held = np.arange(N) % 3 == 0
+    for repeat, watched in enumerate([labels[~held], labels[:150], np.sort(labels)[:-1]]):
+        search = over(holdout=held, ledger=tmp_path / f"{repeat}.db")
+        search.fit(X, np.sort(labels) if repeat == 2 else labels, watched=watched)
 
 
 @pytest.mark.parametrize("kinds", [2, 4, 9])

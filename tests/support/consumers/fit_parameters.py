@@ -3,8 +3,11 @@
 ``python -m tests.support.consumers.fit_parameters`` writes the table of the documentation.
 """
 
+import array
 import csv
 import tempfile
+import warnings
+from collections import deque
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,9 +17,11 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.decomposition import PCA
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import Bunch
 
 from sklearn_ada import Holdout, ReusableHoldoutCV
@@ -27,11 +32,15 @@ N, TRAIN = 300, 200
 HOLDOUTS = ("taken out of X", "made before")
 WORDS = {
     "passes", "cut along with X", "refused", "refused for nothing", "refused for 13.8 nats",
-    "is not recognised",
+    "is not recognised", "passes with a warning",
 }  # fmt: skip
 UNSEEN = {
     "some rows, mixed by PCA, with y", "some rows, scaled", "one row of the holdout, as a vector",
-    "numbers of rows", "a path to a file", ("all rows, scaled", "made before"),
+    "numbers of rows", "a path to a file", "rows as bytes", "rows as formatted text",
+    ("all labels but one", "made before"), ("a dict of labels, by number", "made before"),
+    ("a frozen model, fitted on all rows", "made before"),
+    ("a frozen model as a value of the grid", "made before"), ("all rows, scaled", "made before"),
+    ("a method of a model fitted on all rows", "made before"),
     ("one row of the holdout", "made before"), ("all rows, mixed by PCA, with y", "made before"),
 }  # fmt: skip
 """What has rows of the holdout and passes all the same."""
@@ -97,6 +106,22 @@ def _closure(X):
     return lambda: X
 
 
+def _scorer_with(X, y):
+    return lambda model, *_: float((model.predict(X) == y).mean())
+
+
+def _class_with(**attributes):
+    return type("Settings", (), attributes)
+
+
+def _fitted_on(X, y):
+    return DecisionTreeClassifier().fit(X, y)
+
+
+def _rows_and(X, y):
+    return [np.append(row, label) for row, label in zip(X, y, strict=True)]
+
+
 FORMS = {
     "weights, one for each row": lambda X, y, new: {"sample_weight": np.ones(len(X))},
     "X itself": lambda X, y, new: {"X_val": X.copy()},
@@ -115,6 +140,62 @@ FORMS = {
     "a frame": lambda X, y, new: {"watched": _frame(X[100:])},
     "a sparse matrix": lambda X, y, new: {"watched": sparse.csr_matrix(X[100:])},
     "batches of 32 rows": lambda X, y, new: {"watched": [X[i : i + 32].copy() for i in range(100, N, 32)]},
+    "batches of one row": lambda X, y, new: {"watched": [X[i : i + 1].copy() for i in range(100, N)]},
+    "a list of a pair for each row": lambda X, y, new: {
+        "watched": list(zip(X[100:].copy(), y[100:], strict=True))
+    },
+    "a list of a dict for each row": lambda X, y, new: {
+        "watched": [{"x": row.copy(), "y": 1} for row in X[100:]]
+    },
+    "a list of an object for each row": lambda X, y, new: {
+        "watched": [Rows(row.copy(), 1) for row in X[100:]]
+    },
+    "a dict of rows, by number": lambda X, y, new: {"watched": dict(enumerate(X[100:].copy()))},
+    "a dict of rows with labels, by name": lambda X, y, new: {
+        "watched": {f"row {i}": row for i, row in enumerate(_rows_and(X[100:], y[100:]))}
+    },
+    "a dict of labels, by row": lambda X, y, new: {
+        "watched": dict(zip(map(tuple, X[100:].tolist()), y[100:].tolist(), strict=True))
+    },
+    "a deque of rows with labels": lambda X, y, new: {"watched": deque(_rows_and(X[100:], y[100:]))},
+    "a set of rows": lambda X, y, new: {"watched": set(map(tuple, X[100:].tolist()))},
+    "rows below many lists of words": lambda X, y, new: {
+        "watched": [[["a"] * (1 + i % 3) for i in range(20_000)], X[100:].copy()]
+    },
+    "all labels but one": lambda X, y, new: {"watched": y[:-1].copy()},
+    "a dict of labels, by number": lambda X, y, new: {"watched": dict(enumerate(y.tolist()))},
+    "rows laid out flat": lambda X, y, new: {"watched": X[100:].ravel()},
+    "columns laid out flat": lambda X, y, new: {"watched": X[100:].ravel(order="F")},
+    "rows and columns exchanged": lambda X, y, new: {"watched": X[100:].T.copy()},
+    "an array of the standard library": lambda X, y, new: {
+        "watched": array.array("d", X[100:].ravel().tolist())
+    },
+    "a memoryview": lambda X, y, new: {"watched": memoryview(X[100:].copy())},
+    "one column": lambda X, y, new: {"watched": X[120:, 1].copy()},
+    "an object whose class holds rows": lambda X, y, new: {"watched": _class_with(a=(X[100:].copy(), 1))()},
+    "a class that holds rows": lambda X, y, new: {"watched": _class_with(data=X[100:].copy())},
+    "an attribute of the model's class": lambda X, y, new: {
+        "model": type("Model", (Watcher,), {"held": (X[100:].copy(), y[100:])})()
+    },
+    "a scorer that closes over rows": lambda X, y, new: {
+        "search": {"scoring": _scorer_with(X[100:].copy(), y[100:])}
+    },
+    "one of several scorers": lambda X, y, new: {
+        "search": {"scoring": {"a": "accuracy", "b": _scorer_with(X[100:].copy(), 1)}, "refit": "a"}
+    },
+    "a function that chooses the winner": lambda X, y, new: {
+        "search": {"refit": partial(_scorer_with, X[100:].copy())}
+    },
+    "a frozen model, fitted on all rows": lambda X, y, new: {
+        "model": Watcher(eval_set=FrozenEstimator(_fitted_on(X, y)))
+    },
+    "a frozen model as a value of the grid": lambda X, y, new: {
+        "grid": {"eval_set": [None, FrozenEstimator(_fitted_on(X, y))]}
+    },
+    "a method of a model fitted on all rows": lambda X, y, new: {
+        "model": make_pipeline(FunctionTransformer(_fitted_on(X, y).predict_proba), Watcher())
+    },
+    "a fitted model, fitted anew": lambda X, y, new: {"grid": {"eval_set": [_fitted_on(X, y)]}},
     "a Bunch": lambda X, y, new: {"watched": Bunch(data=X[100:].copy(), target=y[100:])},
     "an object that holds rows": lambda X, y, new: {"watched": [Rows(X[100:].copy(), y[100:])]},
     "a data set of a booster": lambda X, y, new: {"watched": [(DMatrix(X[100:]), "late")]},
@@ -142,6 +223,8 @@ FORMS = {
     "some rows, scaled": lambda X, y, new: {"watched": StandardScaler().fit_transform(X)[100:]},
     "one row of the holdout": lambda X, y, new: {"watched": [X[-1].tolist()]},
     "one row of the holdout, as a vector": lambda X, y, new: {"watched": X[-1].copy()},
+    "rows as bytes": lambda X, y, new: {"watched": X[100:].tobytes()},
+    "rows as formatted text": lambda X, y, new: {"watched": [[*map(str, row)] for row in X[100:].tolist()]},
     "numbers of rows": lambda X, y, new: {"watched": pd.Series(np.arange(TRAIN, N))},
     "a path to a file": lambda X, y, new: {"watched": "rows.csv"},
     "rows for training": lambda X, y, new: {"eval_set": [(X[150:TRAIN].copy(), y[150:TRAIN])]},
@@ -160,7 +243,7 @@ def fitted(form, holdout, ledger):
     X, y, new = made.pop("data", data)()
     model, grid = made.pop("model", Watcher()), made.pop("grid", {})
     Watcher.got.clear()
-    search = GridSearchCV(model, grid, cv=2)
+    search = GridSearchCV(model, grid, cv=2, **made.pop("search", {}))
     if holdout == "taken out of X":
         return ReusableHoldoutCV(search, holdout=np.arange(N) >= TRAIN, ledger=ledger).fit(X, y, **made)
     given = Holdout(X[TRAIN:], y[TRAIN:], ledger=ledger)
@@ -177,12 +260,16 @@ def outcome(form, holdout, folder):
     """Return in one of the words what happens, after checking that nothing was fitted where it is refused."""
     error = None
     try:
-        fitted(form, holdout, f"{folder}/ledger.db")
-    except (HoldoutLeakError, ValueError) as caught:
-        error = caught
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fitted(form, holdout, f"{folder}/ledger.db")
+    except (HoldoutLeakError, ValueError) as raised:
+        error = raised
     if error is None:
         rows, beside = Watcher.got[-1]
         is_cut = any(isinstance(value, np.ndarray) and len(value) == rows for value in beside.values())
+        if any("was fitted before" in str(each.message) for each in caught):
+            return "passes with a warning"
         passes = "is not recognised" if form in UNSEEN or (form, holdout) in UNSEEN else "passes"
         return "cut along with X" if is_cut else passes
     assert not Watcher.got
