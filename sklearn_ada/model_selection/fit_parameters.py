@@ -106,7 +106,8 @@ def check_parameters(
 def warn_of_fitted_parts(params: FitParams, search: Any) -> None:
     """Warn if a part of a search, or of what is passed beside X, was fitted before and is not fitted anew."""
     for name, value in _beside(params, search):
-        for place, each, _ in objects_in(_as_fitted_with(value), name, OWNER, (Uncopied,)):
+        fitted_with = _as_fitted_with(value) if name.startswith("search.") else value
+        for place, each, _ in objects_in(fitted_with, name, OWNER, (Uncopied,)):
             if _has_learnt(each):
                 warn_user(
                     f"A part of the search was fitted before: {place}, a {type(each).__name__}. If that was "
@@ -134,15 +135,16 @@ def _has_learnt(value: Any) -> bool:
     """Return whether a value is an estimator that is fitted, and whose clone is not."""
     if isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "get_params")):
         return False
-    return _is_fitted(value) and not _is_fitted(clone(value))
-
-
-def _is_fitted(estimator: Any) -> bool:
     try:
-        check_is_fitted(estimator)
-    except (NotFittedError, AttributeError, TypeError):  # or it has no tags, or none that can be read
+        check_is_fitted(value)
+        unfitted = clone(value)
+    except Exception:  # it is not, or whatever a class of somebody's own raises
         return False
-    return True
+    try:
+        check_is_fitted(unfitted)
+    except NotFittedError:
+        return True
+    return False
 
 
 def _tables_beside(params: FitParams, search: Any) -> Iterator[tuple[str, Any]]:
