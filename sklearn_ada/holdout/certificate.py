@@ -422,9 +422,9 @@ def verify_certificate(ledger: Ledger[State], text: str) -> Verified:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+    with contextlib.suppress(*UNREADABLE):
         given: dict[str, Any] = json.loads(text, object_pairs_hook=_without_repetition)
-        if given["format"] == FORMAT and isinstance(given["head"], str):
+        if given["format"] == FORMAT and str(parse_head(given["head"])) == given["head"]:
             return given
     raise LedgerError(f"This is no certificate ({FORMAT!r}): give what Holdout.export('file.json') wrote.")
 

@@ -273,6 +273,8 @@ class State:
             return
         self.targets[target] = self.targets.get(target, 0) + 1
         if limits is not None and limits[0] is not None and limits[1] is not None:
+            if not limits[1] - limits[0] > 0:
+                raise ValueError("The range of a metric in a record is empty.")
             self._last_value = [value, limits[0], limits[1]]
 
     def begin_round(

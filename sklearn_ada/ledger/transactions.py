@@ -186,6 +186,8 @@ class ChainedLedger(Ledger[State]):
         check_format(stored, cls._shown(place))
         cls._check_met_before(place, stored_genesis(stored).hash)
         kept = Secret(kept)
+        if of_found is not None:
+            _started(start, stored, cls._shown(place))  # before what it says is taken over
         expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
         compare_genesis(stored, expected, cls._shown(place), cls._instead_of(place), is_untouched)
         ledger = cls(place, expected, start)
@@ -519,13 +521,7 @@ class Connection(ABC):
         self._genesis = parse_json(stored.text)
         if stored.subject != self._genesis.get("subject"):  # no hash vouches for it
             raise damage(name, "its first record is not what was recorded")
-        try:
-            self.state = ledger._start(self._genesis)
-        except UNREADABLE as error:
-            raise LedgerMismatchError(
-                f"The ledger {name!r} has a first record that this release cannot read "
-                f"({type(error).__name__}). Use the release of sklearn_ada that wrote it, or a newer one."
-            ) from None
+        self.state = _started(ledger._start, self._genesis, name)
         self.reached = (0, stored.hash)  # number and hash of the last record that is in the state
         self._keys: set[str] = set()  # of these records: an index that misses one must not sell it again
         self._appended: tuple[int, str] | None = None
@@ -759,6 +755,17 @@ class Connection(ABC):
 
     def _missing(self, seq: int) -> LedgerError:
         return damage(self.name, f"record {seq}, read before, is missing or differs")
+
+
+def _started(start: Start[State], genesis: Body, name: str) -> State:
+    """Return the state before any record, or refuse a genesis that cannot be read, without quoting it."""
+    try:
+        return start(genesis)
+    except UNREADABLE as error:
+        raise LedgerMismatchError(
+            f"The ledger {name!r} has a first record that this release cannot read "
+            f"({type(error).__name__}). Use the release of sklearn_ada that wrote it, or a newer one."
+        ) from None
 
 
 def _continued(

@@ -448,6 +448,8 @@ class Outcome:
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             check_option(self.verdict, "verdict", "Outcome", VERDICTS)
+        if self.route not in _THEOREMS:
+            check_option(self.route, "route", "Outcome", tuple(_THEOREMS))
         if not (isinstance(self.target, str) and isinstance(self.theorem, str)):
             raise TypeError("The target and the theorem of an outcome are texts.")
 

@@ -130,6 +130,45 @@ def test_a_record_with_another_kind_of_part_is_damage_or_stays_readable(path, ca
     refusals(path, capsys)
 
 
+@pytest.fixture(scope="module")
+def whole_exact(tmp_path_factory):
+    path = tmp_path_factory.mktemp("exact") / "a.db"
+    Holdout(X, Y, ledger=path, answers="exact").certify(MODEL, scoring="accuracy")
+    return path
+
+
+EDITS = [
+    (seq, part, value)
+    for seq, part in [
+        (1, ("metric", "range", 0)), (1, ("metric", "range", 1)), (1, ("metric", "range")),
+        (1, ("outcome", "route")), (0, ("check_share",)), (0, ("confidence_level",)), (0, ("route",)),
+    ]
+    for value in ({"a": SECRET_NAME}, [SECRET_NAME], SECRET_NAME)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("seq", "part", "value"), EDITS)
+def test_what_is_chained_anew_with_a_part_of_another_kind_is_refused(
+    whole_exact, tmp_path, capsys, seq, part, value
+):
+    path = tmp_path / "a.db"
+    forget()
+    path.write_bytes(whole_exact.read_bytes())
+
+    def edit(body):
+        for name in part[:-1]:
+            body = body[name]
+        assert body[part[-1]] is not None
+        body[part[-1]] = value
+
+    rewritten(path, seq, edit)
+    assert {"verify", "report", "Holdout"} <= refusals(path, capsys).keys()
+    forget()
+    with pytest.raises(LedgerError) as caught:
+        Holdout(X, Y, ledger=path).export(tmp_path / "a.html")
+    assert SECRET_NAME not in str(caught.value)
+
+
 @pytest.mark.thorough
 def test_random_bytes_are_an_error_of_ours(path, capsys):
     draw, data = random.Random(7), path.read_bytes()

@@ -200,7 +200,8 @@ def test_what_is_no_certificate_is_refused(ada, tmp_path, verify):
     text = path.read_text()
     twice = text.replace('"verdict":', '"verdict": "agrees", "verdict":', 1)
     assert twice != text
-    for text in ("{}", "[1]", "no json", '{"format": "sklearn_ada certificate 1"}', twice):
+    no_head = [json.dumps(json.loads(path.read_text()) | {"head": head}) for head in ("", "7", " ", None)]
+    for text in ("{}", "[1]", "no json", '{"format": "sklearn_ada certificate 1"}', twice, *no_head):
         path.write_text(text)
         assert "no certificate" in verify(ada.ledger.path)
     assert "cannot be read" in verify(ada.ledger.path, tmp_path / "missing.json")
