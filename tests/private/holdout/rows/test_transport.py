@@ -126,10 +126,11 @@ def test_answers_do_not_depend_on_where_they_are_computed(kind, tmp_path):
     if kind == "texts":
         model, prefix = make_pipeline(CountVectorizer(), model), "dummyclassifier__"
     grid = {f"{prefix}random_state": [1, 2, 3, 4], f"{prefix}strategy": ["stratified"]}
+    other = np.random.default_rng(9).normal(size=(300, NUMBERS.shape[1]))
     train = {
-        "array": lambda: X[:300] + 1,
+        "array": lambda: other,
         "texts": lambda: [f"train {i}" for i in range(300)],
-        "frame": lambda: X[:300].assign(text="new"),
+        "frame": lambda: pd.DataFrame(other).rename(columns=str).assign(text="new"),
     }[kind]()
     scores = set()
     for n_jobs, backend in ((1, "loky"), (2, "loky"), (2, "threading"), (2, "multiprocessing")):
