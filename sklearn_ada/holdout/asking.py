@@ -314,7 +314,8 @@ class Recording:
         if metric.describe() == question.metric.describe() and not by_cells:
             return question
         bare = question.coded if isinstance(question, RefinedQuestion) else question
-        guess, data, policy = Guess(**before.guess), self.session.data, self.session.policy
+        guess = Guess(**before.guess) if before.guess else None
+        data, policy = self.session.data, self.session.policy
         return as_recorded(bare, metric, guess, before.mechanism, data, policy)
 
     def _admitted(self, state: State) -> Admission:

@@ -87,7 +87,8 @@ def _as_asked_before(
         return Framed.of(session, asked, in_this_form), None
     before = read_answer(earlier)
     metric, data, policy = metric_of_record(question.metric, before.metric), session.data, session.policy
-    recorded = as_recorded(question, metric, Guess(**before.guess), before.mechanism, data, policy)
+    guess = Guess(**before.guess) if before.guess else None
+    recorded = as_recorded(question, metric, guess, before.mechanism, data, policy)
     asked = unpublished if recorded.sealed_count is None else asked
     return Framed.of(session, asked, recorded, first_version(str(earlier.key))), earlier
 

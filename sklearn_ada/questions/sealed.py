@@ -182,15 +182,19 @@ def in_cells(
 def as_recorded(
     question: Question,
     metric: Metric,
-    guess: Guess,
+    guess: Guess | None,
     mechanism: dict[str, Any],
     data: HoldoutData,
     policy: Policy,
 ) -> Question:
-    """Return a question as a record has it: metric and guess of its asking have fixed its cells."""
+    """Return a question as a record has it: metric and guess of its asking have fixed its cells.
+
+    The guess is None of a median that was asked for without one.
+    """
     if not isinstance(question, CodedQuestion):
         return question
     if mechanism["name"] == "sealed":
+        assert guess is not None
         count = LossCount.from_description(mechanism)
         return SealedQuestion(replace(question, metric=metric, guess=guess), count)
     width = mechanism.get("half_cell") if question.is_chosen else None

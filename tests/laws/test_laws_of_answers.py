@@ -324,12 +324,12 @@ def settings_of(method, labels, size, epsilon):
 def test_a_check_of_a_median(method, labels, size, epsilon, price, spread, more):
     _, times, field, law_of = METHODS[method]
     settings, law = settings_of(method, labels, size, epsilon), law_of(labels, size, spread, 0.5)
-    (found,), event = median_answers(labels, "check", settings, 250 * more)
+    (found,), event = median_answers(labels, "check", settings, 400 * more)
     assert event[field] == pytest.approx(price)
     assert accepts(found, law)
     for factor in FACTORS:
         with times(factor):
-            assert not accepts(median_answers(labels, "check", settings, 250)[0][0], law)
+            assert not accepts(median_answers(labels, "check", settings, 400)[0][0], law)
 
 
 @pytest.mark.thorough
