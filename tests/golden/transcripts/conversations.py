@@ -3,8 +3,10 @@
 import contextlib
 import functools
 import itertools
+import os
 import tempfile
 import warnings
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -288,7 +290,9 @@ def plain_identities():
             return f"search {content[0].get_params()} {content[3:]}"
         return f"model {getattr(content, 'name_', content)}"
 
+    system = SimpleNamespace(**{**vars(os), "urandom": bytes})  # a salt of zeros
     with (
+        mock.patch("sklearn_ada.terms.policy.os", system),
         mock.patch("sklearn_ada.terms.models.canonical_digest", digest_of),
         mock.patch("sklearn_ada.terms.models._VERSIONS", {}),
     ):
