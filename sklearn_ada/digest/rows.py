@@ -358,8 +358,9 @@ def _count_copies(hashes: NDArray[np.uint64], groups: Any) -> int:
     _, of_row, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     if groups is None:
         return int(counts[counts > 1].sum())
-    numbers = np.unique(np.asarray(groups), return_inverse=True)[1]
-    pairs = np.unique(np.column_stack([of_row.reshape(-1), numbers.reshape(-1)]), axis=0)
+    seen: dict[Any, int] = {}  # of any types, some of them missing: that is refused later
+    numbers = [seen.setdefault(group, len(seen)) for group in np.asarray(groups, dtype=object).tolist()]
+    pairs = np.unique(np.column_stack([of_row.reshape(-1), numbers]), axis=0)
     in_several = np.bincount(pairs[:, 0], minlength=len(counts)) > 1
     return int(counts[in_several].sum())
 

@@ -78,7 +78,7 @@ class WithValidation(MetaEstimatorMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.base import ClassifierMixin
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import make_classification
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from sklearn_ada import ReusableHoldoutCV, WithValidation
@@ -86,7 +86,7 @@ class WithValidation(MetaEstimatorMixin, BaseEstimator):
     ...     def fit(self, X, y, eval_set=()):
     ...         self.stopped_by_ = len(eval_set[0][0])
     ...         return super().fit(X, y)
-    >>> X, y = load_iris(return_X_y=True)
+    >>> X, y = make_classification(150, random_state=11)
     >>> model = WithValidation(StopsEarly(), validation_fraction=0.2)
     >>> grid = GridSearchCV(model, {"estimator__n_neighbors": [1, 5]})
     >>> search = ReusableHoldoutCV(grid, ledger=":memory:").fit(X, y)

@@ -156,9 +156,9 @@ def test_every_verdict_with_a_value_has_a_marker_and_a_colour_of_its_own(verdict
 def test_the_answers_of_a_ladder_are_shown(trees, holdout_of):
     X, y, models = trees
     holdout = holdout_of()
-    scorer = LadderScorer("accuracy", holdout)
+    scorer, rows = LadderScorer("accuracy", holdout), np.random.default_rng(5).normal(size=X.shape)
     for model in (models[0], models[3], DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, 1 - y)):
-        scorer(model, X + 1e-6, y)
+        scorer(model, rows, y)
     display = AnswersDisplay.from_holdout(holdout)
     assert set(display.bars_) == {"improves", "no improvement"}
     ((low, high), *_) = ends(display.bars_["no improvement"])

@@ -46,7 +46,7 @@ METHODS = [
     *("SparseVector.ask", "Thresholdout.ask", "Verification.ask"),
 ]
 NOT_CALLED = {"Grid", "StatefulMechanism", "Release", "ThresholdoutAnswer", "EffectiveRoundsAnswer"}
-NOT_CALLED |= {"guess_error"}
+NOT_CALLED |= {"guess_error", "winner_width"}
 
 # Zero and below are as bad as NaN for these.
 POSITIVE = {

@@ -1,10 +1,10 @@
 """What certifies little, or asks more than it seems to, is said before it is paid for."""
 
+import pickle
 import warnings
 
 import numpy as np
 import pytest
-from joblib import parallel_backend
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.tree import DecisionTreeClassifier
@@ -85,12 +85,13 @@ def test_folds_of_a_search_are_said():
     assert "cv=scorer.cv" in messages_of(lambda: grid.fit(X2, Y2))
 
 
-def test_folds_in_workers_are_said(capfd):
-    scorer = ThresholdoutScorer("accuracy", asked := Holdout(X[:300], Y[:300]))
-    with parallel_backend("loky", n_jobs=2):
-        cross_val_score(DecisionTreeClassifier(), X[300:], Y[300:], scoring=scorer, cv=2)
-    assert "cv=scorer.cv" in capfd.readouterr().err
-    assert asked.report().asked["check"] == 2
+def test_the_fold_of_a_worker_is_said():
+    """A worker has a copy of the scorer, and may see one fold only."""
+    asked = Holdout(X[:300], Y[:300])
+    of_worker = pickle.loads(pickle.dumps(ThresholdoutScorer("accuracy", asked)))
+    model = DecisionTreeClassifier(max_depth=1).fit(X2[:200], Y2[:200])
+    assert "cv=scorer.cv" in messages_of(lambda: of_worker(model, X2[200:], Y2[200:]))
+    assert asked.report().asked["check"] == 1
 
 
 def test_one_question_each_needs_no_word():

@@ -1,6 +1,7 @@
 """A certify of a score that varies little releases its variance, pays for it, and is narrower."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,7 +28,9 @@ def _question(value=-0.2):
 def _read(question, mean, deviation, ln_delta, monkeypatch):
     measured = Measured(mean, question.size, deviation), np.empty(0)
     monkeypatch.setattr(CodedQuestion, "look_at", lambda *_: measured, raising=True)
-    event, remembered = question.release(question.evaluate(None, None).seen, Allowance(ln_delta, 0.0), None)
+    event, remembered = question.release(
+        question.evaluate(None, SimpleNamespace(by_value=True)).seen, Allowance(ln_delta, 0.0), None
+    )
     return question.described_outcome(event, Allowance(ln_delta, 0.0), remembered), event
 
 
