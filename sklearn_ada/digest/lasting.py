@@ -217,7 +217,10 @@ def _is_same(default: Any, value: Any) -> bool:
     """Return whether a setting has its default."""
     kinds = {type(value), type(default)}
     is_one_kind = len(kinds) == 1 or kinds == {int, float}
-    return value is default or (is_one_kind and isinstance(value, _PLAIN) and value == default)
+    is_plain = isinstance(value, _PLAIN) or (
+        type(value) is tuple and all(isinstance(v, _PLAIN) for v in value)
+    )
+    return value is default or (is_one_kind and is_plain and bool(value == default))
 
 
 def _is_internal(name: Any, value: Any) -> bool:

@@ -137,7 +137,7 @@ def share_memory(table: Any, rows: Any) -> bool:
     if table is rows:
         return True
     parts = [
-        each.iloc[:, 0].to_numpy() if getattr(each, "ndim", 0) == 2 and hasattr(each, "iloc") else each
+        each.iloc[:, 0].to_numpy() if getattr(each, "ndim", 0) == 2 and hasattr(each, "to_numpy") else each
         for each in (table, rows)
     ]
     if not all(isinstance(part, np.ndarray) and part.size for part in parts):

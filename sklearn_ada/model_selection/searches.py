@@ -271,12 +271,13 @@ def models_before(search: Any) -> list[Any]:
         if not isinstance(values, Mapping):  # whatever it is, the search says so
             continue
         lacking = [key for key in values if key.partition("__")[0] not in models[0].get_params()]
-        clone(search.estimator).set_params(**dict.fromkeys(lacking))
+        if lacking:
+            clone(search.estimator).set_params(**dict.fromkeys(lacking))
         listed = {key: some for key, each in values.items() if (some := _of_other_kinds(each))}
         for candidate in islice(ParameterGrid(listed), _MOST_MODELS):
             # Of a random search such a combination may never be drawn.
             with contextlib.nullcontext() if name == "param_grid" else contextlib.suppress(ValueError):
-                models.append(_set(search.estimator, candidate))
+                models.append(_set(search.estimator, candidate) if candidate else models[0])
     return models if len(models) == 1 else models[1:]
 
 

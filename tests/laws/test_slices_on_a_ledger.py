@@ -44,7 +44,9 @@ class OnLedger:
         return sum(answer.verdict == "differs" for _, answer in self.holdout.report().answers)
 
     def ask(self, model, defeated):
-        return self.holdout.check(model, scoring="accuracy", guess_from=self.slices[defeated])
+        # Another guess is no other question, and another width of the cells is.
+        asked = {"guess_from": self.slices[defeated], "settings": 0.13 + 0.001 * defeated}
+        return self.holdout.check(model, scoring="accuracy", **asked)
 
     def attack(self):
         """Ask about each feature, then about the vote of those that the slice favours; return all answers."""

@@ -13,7 +13,7 @@ SCRIPT = """
     from sklearn_ada.ledger import locations
     from sklearn_ada.terms import holdout_data
 
-    place, name = (holdout_data, "labels_digest") if sys.argv[1] == "digest" else (locations, "_make")
+    place, name = (holdout_data, "labels_digest") if sys.argv[1] == "digest" else (locations, "_check_folder")
     real, begun = getattr(place, name), threading.Event()
 
     def slow(what):

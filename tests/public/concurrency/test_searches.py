@@ -118,7 +118,7 @@ def test_a_reusable_search_pays_the_same_in_parallel(tmp_path):
         asking = {"ask": "candidates", "answers": "exact", "ledger": tmp_path / f"{n_jobs}.db"}
         first, again = (ReusableHoldoutCV(inner, **asking).fit(*data).holdout_.report() for _ in range(2))
         assert again.answers == first.answers
-        assert again.nats < first.nats + 0.01
+        assert again.nats < first.nats + 0.02  # opening the ledger again is paid for, once
         reports.append(first)
     values = [sorted(answer.value for _, answer in report.answers) for report in reports]
     assert values[0] == values[1]

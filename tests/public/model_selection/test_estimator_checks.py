@@ -17,12 +17,6 @@ from sklearn_ada import ReusableHoldoutCV
 pytestmark = pytest.mark.thorough
 
 
-@pytest.fixture(autouse=True)
-def no_ledgers_of_other_checks(monkeypatch, tmp_path):
-    """Several checks use the same rows with another random_state, which one session refuses."""
-    monkeypatch.setattr("sklearn_ada.ledger.locations.session_folder", lambda: str(tmp_path / "own"))
-
-
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(
     [
