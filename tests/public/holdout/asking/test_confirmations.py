@@ -526,7 +526,7 @@ print(answer.value, answer.index)
 def test_processes_that_find_the_same_mismatch_make_one_version(holdout, model):
     certify(holdout, model)
     model.train(SECOND)
-    done = together(*[lambda: interpreter(ASKS, holdout.ledger.path, model.path)] * 2)
+    done = together(*[lambda: interpreter(ASKS, holdout.ledger.path, model.path["file"])] * 2)
     (printed,) = {each.stdout for each in done}
     assert float(printed.split()[0]) == accuracy(SECOND)
     assert holdout.report().asked["certify"] == 2
