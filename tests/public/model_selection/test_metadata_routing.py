@@ -28,7 +28,10 @@ def routing():
 
 
 class Weighed(ClassifierMixin, BaseEstimator):
-    """A logistic regression that remembers the first column of its rows with the weights that came along."""
+    """A logistic regression that remembers of each fit how far its weights lie from its first column.
+
+    The rows themselves it does not keep: a model that holds rows of an earlier fit is refused.
+    """
 
     seen: list = []  # noqa: RUF012
 
@@ -36,9 +39,7 @@ class Weighed(ClassifierMixin, BaseEstimator):
         self.C = C
 
     def fit(self, X, y, sample_weight=None):
-        type(self).seen.append(
-            [] if sample_weight is None else list(zip(X[:, 0], sample_weight, strict=True))
-        )
+        type(self).seen.append(set() if sample_weight is None else set(sample_weight - X[:, 0]))
         self.model_ = LogisticRegression(C=self.C).fit(X[:, 1:], y, sample_weight)
         self.classes_ = self.model_.classes_
         return self
@@ -69,10 +70,8 @@ def weighed():
     return Kind
 
 
-def are_beside_their_rows(pairs_of_fits):
-    return bool(pairs_of_fits) and all(
-        pairs and all(weight == row + 0.5 for row, weight in pairs) for pairs in pairs_of_fits
-    )
+def are_beside_their_rows(seen):
+    return bool(seen) and all(of_fit == {0.5} for of_fit in seen)
 
 
 def has_guesses(search):
