@@ -36,7 +36,7 @@ from sklearn_ada.holdout.session import Session, note_whereabouts
 from sklearn_ada.holdout.state import State
 from sklearn_ada.holdout.unsealing import unseal
 from sklearn_ada.ledger.hash_chain import Ledger
-from sklearn_ada.metrics.metric import Metric, as_metric
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Subject
@@ -298,7 +298,7 @@ class Holdout(Uncopied):
             As for `check`.
         """
         subject = self._subject(estimator, "certify")
-        metric = as_metric(scoring)
+        metric = self._session.metric(scoring)
         return self._ask(Ask(subject, metric, "certify", guess, guess_from, settings, drawn=drawn))
 
     def publish(
@@ -338,7 +338,7 @@ class Holdout(Uncopied):
             Before the charge, if another value was published already; else as for `check`.
         """
         subject = self._subject(estimator, "publish")
-        question = as_metric(scoring), "certify", guess, guess_from, settings
+        question = self._session.metric(scoring), "certify", guess, guess_from, settings
         return self._ask(Ask(subject, *question, publish=True, drawn=drawn))
 
     def check(
@@ -403,7 +403,7 @@ class Holdout(Uncopied):
             will be a stable median that ``settings`` did not ask for. Each once a process.
         """
         subject = self._subject(estimator, "check")
-        return self._ask(Ask(subject, as_metric(scoring), "check", guess, guess_from, settings))
+        return self._ask(Ask(subject, self._session.metric(scoring), "check", guess, guess_from, settings))
 
     def check_many(
         self,
@@ -459,7 +459,7 @@ class Holdout(Uncopied):
         >>> [answer.verdict for answer in answers]
         ['agrees', 'agrees', 'agrees']
         """
-        metric = as_metric(scoring)
+        metric = self._session.metric(scoring)
         answered = check_together(self._session, estimators, metric, guesses, guess_from, settings)
         for answer, question in answered:
             warn_if_vacuous(self._session, answer, question)
@@ -535,7 +535,9 @@ class Holdout(Uncopied):
         >>> answer.interval[0] <= answer.value <= answer.interval[1]
         True
         """
-        return self._ask(comparison(self._session, a, b, as_metric(scoring), guess, guess_from, drawn))
+        return self._ask(
+            comparison(self._session, a, b, self._session.metric(scoring), guess, guess_from, drawn)
+        )
 
     def select(self, models: Sequence[Any], *, scoring: Scoring, epsilon: float | str | None = "auto") -> int:
         """Return the number of the best of N fitted models, for ``ln N`` nats.
@@ -567,7 +569,7 @@ class Holdout(Uncopied):
             For no models, or a bad model, metric or epsilon; nothing was charged. If all models or the choice
             failed on the holdout; that was charged.
         """
-        return select_model(self._session, models, as_metric(scoring), epsilon)
+        return select_model(self._session, models, self._session.metric(scoring), epsilon)
 
     def declare(self, models: Sequence[Any], *, scoring: Scoring) -> int:
         """Declare fitted models before the first question: nothing revealed later widens their intervals.
@@ -597,7 +599,7 @@ class Holdout(Uncopied):
             If the holdout was asked before, if there are no models or two equal ones, or if one of them
             cannot be asked.
         """
-        return declare_models(self._session, models, as_metric(scoring))
+        return declare_models(self._session, models, self._session.metric(scoring))
 
     def unseal(
         self,
@@ -668,7 +670,7 @@ class Holdout(Uncopied):
             How many rows the guesses come from, such as the size of a scorer's validation part. None: as many
             as the holdout has. Guesses from fewer rows have wider cells, so fewer questions are admitted.
         """
-        return remaining_questions(self._session, as_metric(scoring), purpose, guess_rows)
+        return remaining_questions(self._session, self._session.metric(scoring), purpose, guess_rows)
 
     def export(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Write a certificate: one file that says what was asked, answered and revealed.

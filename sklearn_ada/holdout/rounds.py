@@ -60,7 +60,7 @@ from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, expla
 from sklearn_ada.holdout.records import DeclarationRecord, Key, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError, State
-from sklearn_ada.metrics.metric import Metric, as_metric
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import in_cells
@@ -126,7 +126,7 @@ def open_round(
     check_option(purpose, "purpose", owner, PURPOSES)
     size = check_integer(size, "size", owner)
     alternatives = check_integer(alternatives, "alternatives", owner)
-    exact = worst_question(session, as_metric(scoring), purpose, guess_rows, settings)
+    exact = worst_question(session, session.metric(scoring), purpose, guess_rows, settings)
     sealed = in_cells(exact, session.data, session.policy, size if alternatives == 1 else None)
     stamp, changed = session.asker.stamp(), session.data.first_like
     name = f"{name} {changed}" if changed else name

@@ -58,6 +58,7 @@ from sklearn_ada.holdout.state import LedgerRecord, Listed, State
 from sklearn_ada.ledger.elsewhere import announce, remember, watched
 from sklearn_ada.ledger.hash_chain import OTHER_ORDER, UNREADABLE, WOULD_VOID, Ledger, Record
 from sklearn_ada.ledger.opening import is_temporary, open_ledger, where
+from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess, LossCount
 from sklearn_ada.questions.sealed import hidden, sealed_context
 from sklearn_ada.terms.holdout_data import HoldoutData
@@ -176,6 +177,10 @@ class Session:
     def rows_key(self) -> bytes:
         """The key of fingerprints of rows."""
         return key_of_rows(self.secret, self.ledger.genesis)
+
+    def metric(self, scoring: str | Callable[..., Any] | Metric) -> Metric:
+        """Return what is asked by, as a metric of the ledger's format."""
+        return as_metric(scoring).of_format(self.policy.format)
 
     def outputs_key(self, key: str, secret: bytes) -> bytes:
         """Return the key that hides what one record keeps of a model's outputs (`outputs.OutputSummary`).

@@ -136,15 +136,21 @@ class Metric:
         response_method: str = "predict",
         pos_label: Any = None,
     ) -> None:
-        bounds = _check_range(range)
+        self._given = scoring, kind, _check_range(range), response_method, pos_label
         if isinstance(scoring, Metric) or not (isinstance(scoring, str) or callable(scoring)):
             raise bad_parameter("scoring", "Metric", "a scorer string or a scorer", scoring)
+        self._set(*self._given)
+
+    def _set(
+        self, scoring: Any, kind: str | None, bounds: Range | None, response_method: str, pos_label: Any,
+        shortest: bool = True,
+    ) -> None:  # fmt: skip
         if callable(scoring) and kind != "mean":
-            scoring = registered_name(scoring) or scoring
+            scoring = registered_name(scoring, shortest=shortest) or scoring
         if isinstance(scoring, str):
             measure = _measure_of_string(scoring, kind)
             if None not in (measure.bounds, bounds) and bounds != measure.bounds:
-                raise bad_parameter("range", "Metric", f"left out, as {scoring} has {measure.bounds}", range)
+                raise bad_parameter("range", "Metric", f"left out, as {scoring} has {measure.bounds}", bounds)
             self.name = scoring
             self.string: str | None = scoring
             is_theirs = scoring in get_scorer_names()  # else its own scores say its value
@@ -176,6 +182,31 @@ class Metric:
         self.scoring = self._scorer = self.measure.scorer_of(pos_label=label)
         # Its subsamples were never stratified, and what an old ledger was asked stays the same question.
         self.measure = replace(self.measure, positive=label, needs_every_class=False)
+
+    def of_format(self, number: int) -> Metric:
+        """Return the metric as ledgers of a format know it.
+
+        Before format 3 a scorer had the name only of those that are written in the same way.
+
+        Parameters
+        ----------
+        number : int
+
+        Examples
+        --------
+        >>> from sklearn.metrics import accuracy_score, make_scorer
+        >>> written = Metric(make_scorer(accuracy_score, normalize=True))
+        >>> written.of_format(3).string, written.of_format(1).string
+        ('accuracy', None)
+        """
+        scoring, kind, *_ = self._given
+        if number >= 3 or kind == "mean" or not callable(scoring):
+            return self
+        if self.string == registered_name(scoring, shortest=False):
+            return self
+        made = copy(self)
+        made._set(*self._given, shortest=False)
+        return made
 
     def __call__(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
         """Return `score`: a metric is a scorer, as the ``scoring`` of any search."""

@@ -6,14 +6,23 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from numbers import Real
 from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import (
+    f1_score,
+    fbeta_score,
+    get_scorer,
+    get_scorer_names,
+    mean_gamma_deviance,
+    mean_poisson_deviance,
+    mean_tweedie_deviance,
+)
 
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.metrics.base import SCORERS
@@ -31,27 +40,102 @@ _ONE_SCORE = {
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-def registered_name(scoring: Callable[..., Any]) -> str | None:
+def registered_name(scoring: Callable[..., Any], *, shortest: bool = True) -> str | None:
     """Return the scorer string that stands for the same scorer, or None.
 
     The same is: the same function with the same options, and no request of metadata. Averages over classes
     need no ``pos_label=None``, as ``make_scorer(f1_score, average="macro")``, and a ``zero_division`` of 0
     changes nothing but a warning.
 
+    Parameters
+    ----------
+    scoring : callable
+    shortest : bool, default=True
+        Whether scorers are compared by what `as_shortest` makes of them; else by how they are written.
+
     Examples
     --------
     >>> from sklearn.metrics import accuracy_score, fbeta_score, make_scorer
     >>> registered_name(get_scorer("f1_macro")), registered_name(make_scorer(accuracy_score))
     ('f1_macro', 'accuracy')
-    >>> registered_name(make_scorer(fbeta_score, beta=2)) is None
-    True
+    >>> registered_name(make_scorer(fbeta_score, beta=1)), registered_name(make_scorer(fbeta_score, beta=2))
+    ('f1', None)
     """
-    if not reads_outputs_only(scoring):
+    written = as_shortest(scoring) if shortest else scoring
+    if not (isinstance(written, tuple) or reads_outputs_only(written)):
         return None
     try:
-        return _names().get(joblib.hash(scoring))
+        return _names(shortest).get(joblib.hash(written))
     except Exception:  # what cannot be pickled is a scorer of one's own
         return None
+
+
+def as_shortest(scoring: Callable[..., Any]) -> Any:
+    """Return what a scorer of ``make_scorer`` computes, in the shortest way to write it.
+
+    That is its function, the options that are not the function's defaults, and the rest, as a tuple. A
+    partial function is the function with options, and one that scikit-learn has for an option of another is
+    this one. Any other scorer is returned as it is.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import f1_score, fbeta_score, make_scorer
+    >>> of_f1 = as_shortest(make_scorer(f1_score, average="binary"))
+    >>> of_f1 == as_shortest(make_scorer(partial(fbeta_score, beta=1.0), pos_label=1))
+    True
+    """
+    while isinstance(scoring, partial) and not (scoring.args or scoring.keywords):
+        scoring = scoring.func
+    if not reads_outputs_only(scoring):
+        return scoring
+    parts = vars(scoring)
+    functions, written = ([part for part in parts.values() if is_it(part)] for is_it in (callable, _is_dict))
+    if (len(functions), len(written)) != (1, 1):
+        return scoring
+    function: Any = functions[0]
+    options: dict[str, Any] = written[0]
+    rest = [
+        (name, [part] if isinstance(part, str) else list(part) if isinstance(part, tuple) else part)
+        for name, part in sorted(parts.items())
+        if part is not function and part is not options
+    ]
+    if isinstance(function, partial) and not function.args:
+        function, options = function.func, {**function.keywords, **options}
+    fixed: dict[str, Any] = {}
+    if inspect.isfunction(function):
+        function, fixed = _OF_ANOTHER.get(function, (function, fixed))
+    defaults = _defaults_of(function)
+    kept = {
+        name: float(option) if isinstance(option, Real) else option
+        for name, option in {**options, **fixed}.items()
+        if name not in defaults or not _is_same(option, defaults[name])
+    }
+    return function, kept, rest
+
+
+def _is_dict(part: Any) -> bool:
+    return type(part) is dict
+
+
+_OF_ANOTHER: dict[Any, tuple[Any, dict[str, Any]]] = {
+    f1_score: (fbeta_score, {"beta": 1}),
+    mean_poisson_deviance: (mean_tweedie_deviance, {"power": 1}),
+    mean_gamma_deviance: (mean_tweedie_deviance, {"power": 2}),
+}
+"""Functions that scikit-learn defines by another one."""
+
+
+def _defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of some callables written in C
+        return {}
+    return {name: parameter.default for name, parameter in parameters.items()}
+
+
+def _is_same(option: Any, default: Any) -> bool:
+    is_plain = isinstance(option, Real | str) and isinstance(default, Real | str)
+    return option is default or (is_plain and option == default)
 
 
 def score_of(name: str, n_classes: int) -> str:
@@ -72,16 +156,19 @@ def score_of(name: str, n_classes: int) -> str:
 
 
 @cache
-def _names() -> dict[str, str]:
+def _names(shortest: bool) -> dict[str, str]:
+    def digest(scorer: Callable[..., Any]) -> str:
+        return str(joblib.hash(as_shortest(scorer) if shortest else scorer))
+
     installed = get_scorer_names()
-    names = {joblib.hash(get_scorer(name)): name for name in installed}
+    names = {digest(get_scorer(name)): name for name in installed}
     for name, measure in SCORERS.items():
         if measure.scorer_of is None or f"{name}_macro" not in installed:
             continue
         for average in _AVERAGES:
             for options in _WRITTEN:
                 made = measure.scorer_of(**({"average": average} if average else {}), **options)
-                names[joblib.hash(made)] = f"{name}_{average}" if average else name
+                names[digest(made)] = f"{name}_{average}" if average else name
     return names
 
 

@@ -444,6 +444,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             self.holdout_.check_overlap(X_train)
             self._search_only(X_train, y_train, params, cv, why_no_metric)
             return self
+        metric = session_of(self.holdout_).metric(metric)
         median = given.median(metric, self.holdout_)
         given.warn_before_asking(metric, self.holdout_, median)
         if not given.asks_candidates:  # else its cv looks at the same rows

@@ -34,7 +34,7 @@ from sklearn_ada.holdout.framing import Ask, Settings, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, Uncopied, session_of
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Grid
-from sklearn_ada.metrics.metric import Metric, as_metric
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.training_rows import ValidationSplit
 from sklearn_ada.questions.coded import FILL, CodedQuestion
 from sklearn_ada.questions.ladder_check import LadderQuestion, LadderSettings
@@ -72,8 +72,8 @@ class HoldoutScorer(Uncopied, ABC):
         if not isinstance(holdout, Holdout):
             kind = type(holdout).__name__  # its content may be the holdout's rows
             raise bad_parameter("holdout", owner, "a Holdout", kind, "Make one: Holdout(X_hold, y_hold).")
-        self.metric: Metric = as_metric(scoring)
         self.holdout = holdout
+        self.metric: Metric = self.session.metric(scoring)
         self.on_exhausted = check_option(on_exhausted, "on_exhausted", owner, ("nan", "raise"))
         self.cv = ValidationSplit(holdout, validation)
         self.round_name: str | None = None

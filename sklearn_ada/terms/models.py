@@ -34,7 +34,7 @@ from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.digest.lasting import Note, lasting_digest
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.metrics.outputs import Given
-from sklearn_ada.metrics.scorers import score_of
+from sklearn_ada.metrics.scorers import as_shortest, score_of
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.predictions import Predictions, in_order_of
@@ -368,7 +368,7 @@ def lasting_identity(metric: Metric, data: HoldoutData) -> dict[str, Any]:
         named = score_of(base.string, 0 if data.classes is None else len(data.classes)) + of_class
     else:
         try:
-            named = lasting_digest(base.scoring)[0]
+            named = lasting_digest(as_shortest(base.scoring))[0]
         except Undigestible:
             named = _nonce()
     bounds = None if metric.suggests_range else described["range"]

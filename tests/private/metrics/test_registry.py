@@ -338,7 +338,7 @@ def test_a_scorer_of_ones_own_is_not_taken_for_one_of_a_name():
         make_scorer(accuracy_score, response_method="predict_proba"),
         make_scorer(accuracy_score, greater_is_better=False),
         make_scorer(lambda y, predictions: 0.0),
-        make_scorer(fbeta_score, beta=1),
+        make_scorer(fbeta_score, beta=2),
         lambda estimator, X, y: 0.0,
         routed,
     ):

@@ -6,21 +6,31 @@ import pathlib
 import time
 import types
 import uuid
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, f1_score, make_scorer
+from sklearn.metrics import (
+    accuracy_score,
+    f1_score,
+    fbeta_score,
+    get_scorer,
+    log_loss,
+    make_scorer,
+    roc_auc_score,
+)
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, MedianSettings, Metric, ReusableHoldoutCV
-from tests.support.ledgers import bodies
+from tests.support.ledgers import begun_as, bodies
 
 X, Y = make_classification(1200, 6, n_informative=4, flip_y=0.15, random_state=0)
 X3, Y3 = make_classification(900, 6, n_informative=4, n_classes=3, flip_y=0.15, random_state=0)
@@ -241,7 +251,9 @@ OF_TWO = [
     ("balanced_accuracy", "recall_macro"),
     ("roc_auc", "roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted"),
     ("accuracy", make_scorer(accuracy_score), make_scorer(f1_score, average="micro"), Metric("accuracy")),
-    ("f1", Metric("f1", pos_label=1)),
+    ("f1", Metric("f1", pos_label=1), make_scorer(f1_score, pos_label=1), make_scorer(fbeta_score, beta=1.0)),
+    ("roc_auc", make_scorer(roc_auc_score, response_method=["decision_function", "predict_proba"])),
+    ("accuracy", make_scorer(partial(accuracy_score, normalize=True)), partial(get_scorer("accuracy"))),
     ("recall_macro", "balanced_accuracy"),
 ]
 
@@ -253,6 +265,61 @@ def test_names_of_one_score_are_one_question(tmp_path, model, names, answers):
     first, *others = (holdout.certify(model, scoring=name, guess=0.7) for name in names)
     assert all(answer.repeated and answer.value == first.value for answer in others)
     assert holdout.report().nats <= first.cost.nats + CONFIRMED * len(others)
+
+
+def ratio(y, outputs, power=1.0, weights=None):
+    return np.mean(y == outputs) ** power
+
+
+BY_ROWS = [  # which tune them
+    ("f1_macro", make_scorer(partial(fbeta_score, beta=1), average="macro", labels=None)),
+    (
+        "neg_log_loss",
+        make_scorer(log_loss, greater_is_better=False, response_method="predict_proba", labels=None),
+    ),
+    (make_scorer(ratio), make_scorer(ratio, power=1), make_scorer(partial(ratio, weights=None))),
+    (make_scorer(fbeta_score, beta=2), make_scorer(fbeta_score, beta=2.0, pos_label=1)),
+]
+
+
+@pytest.mark.parametrize("names", BY_ROWS, ids=range(len(BY_ROWS)))
+def test_options_that_are_defaults_make_no_other_question(holdout, model, names):
+    how = {"settings": MedianSettings()} if callable(names[0]) else {}
+    guess = (X[:200], Y[:200])
+    first, *others = (holdout.certify(model, scoring=name, guess_from=guess, **how) for name in names)
+    assert all(is_confirmed(holdout, first, answer) for answer in others)
+
+
+OPTIONS = {
+    "pos_label": 0,
+    "average": "weighted",
+    "labels": [1],
+    "zero_division": 1.0,
+    "sample_weight": [1.0] * 600,
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_any_other_option_makes_a_score_of_its_own(option):
+    given = {option: OPTIONS[option]}
+    assert Metric(make_scorer(f1_score, **given)) != Metric("f1")
+
+
+def test_a_request_of_weights_makes_a_score_of_its_own():
+    with config_context(enable_metadata_routing=True):
+        assert Metric(make_scorer(f1_score).set_score_request(sample_weight=True)) != Metric("f1")
+
+
+def test_ledgers_of_the_first_format_know_a_scorer_by_how_it_is_written(tmp_path, model):
+    with begun_as(1):
+        holdout = Holdout(X[HELD], Y[HELD], ledger=tmp_path / "ledger.db")
+    written = make_scorer(f1_score, pos_label=1)
+    for scorer in (written, Metric(written)):
+        holdout.check(model, scoring=scorer, guess_from=(X[:200], Y[:200]), settings=MedianSettings())
+    with pytest.raises(ValueError, match="unless the guess comes from rows"):
+        holdout.certify(model, scoring=written, guess=0.7, settings=MedianSettings())
+    (name,) = {body["metric"]["name"] for body in bodies(holdout) if "metric" in body}
+    assert name == "make_scorer(f1_score, response_method='predict', pos_label=1)"
 
 
 OF_THREE = [("roc_auc_ovr", "roc_auc_ovo"), ("recall_macro", "accuracy"), ("f1_macro", "f1_micro")]
