@@ -3,8 +3,9 @@
 A model sees each row of the joined table as it saw it before. So new rows take the types of the old ones, if
 no value changes by that: whole numbers as floats, another unit of time, texts of another type. Where a column
 of numbers has to be wider (whole numbers, and now fractions or gaps), the old values stay what they are, as
-floats. Categories are those of both, the old ones first. All else is refused, with both types: joined by
-pandas or NumPy it would be a column of objects or of texts, on which models fail, at a price.
+floats. Categories are those of both, the old ones first. A column without any value takes the other's
+type. All else is refused, with both types: joined by pandas or NumPy it would be a column of objects or of
+texts, on which models fail, at a price.
 """
 
 from __future__ import annotations
@@ -103,6 +104,7 @@ def _of_pandas(old: Any, new: Any) -> tuple[Any, Any]:
     import pandas
     from pandas.api import types
 
+    old, new = _typed(old, new), _typed(new, old)
     both = [old.dtype, new.dtype]
     are_categories = [isinstance(dtype, pandas.CategoricalDtype) for dtype in both]
     if all(are_categories):
@@ -144,6 +146,20 @@ def _of_pandas(old: Any, new: Any) -> tuple[Any, Any]:
     raise _UnlikeError(*map(_type_of_series, (old, new)))
 
 
+def _typed(column: Any, other: Any) -> Any:
+    """Return a series without any value in the type of another one, if that holds gaps; else as floats."""
+    import pandas
+
+    if column.dtype == other.dtype or column.notna().any() or other.isna().all():
+        return column
+    gaps = pandas.Series(np.nan, column.index, name=column.name)
+    try:
+        cast = gaps.astype(other.dtype)
+    except (TypeError, ValueError):
+        return gaps
+    return cast if cast.isna().all() else gaps
+
+
 def _type_of_series(column: Any) -> str:
     return _words(column.to_numpy()) if column.dtype == object else str(column.dtype)
 
@@ -167,6 +183,11 @@ def _of_polars(old: Any, new: Any) -> tuple[Any, Any]:
     """Return two series of polars as ones of one type."""
     import polars
 
+    if old.dtype != new.dtype:
+        old, new = (
+            each.cast(other.dtype) if each.null_count() == len(each) > 0 else each
+            for each, other in ((old, new), (new, old))
+        )
     both = [old.dtype, new.dtype]
     names = [str(dtype) for dtype in both]
     if all(dtype == polars.Enum for dtype in both):

@@ -192,7 +192,9 @@ def _tells(name: Any, value: Any) -> bool:
 def _altered(value: Any) -> Any:
     if value is None or isinstance(value, bool | np.bool_):
         return value
-    if isinstance(value, int | float | np.integer | np.floating):
+    if isinstance(value, int | np.integer):
+        return type(value)(~value)  # without a sign, too
+    if isinstance(value, float | np.floating):
         return type(value)(-value - 1)
     if isinstance(value, str | bytes | bytearray):
         return type(value)()

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaln, logsumexp
 
-from sklearn_ada.data.labels import n_rows, take_rows
+from sklearn_ada.data.labels import is_missing, n_rows, take_rows
 from sklearn_ada.digest.rows import columns_of, readable, row_hashes
 
 FALSE_ALARM = 1e-9
@@ -67,8 +67,9 @@ def has_rows_of(table: Any, held: Any, training: Any = None, *, strict: bool = F
     training : array-like, frame or sparse matrix or None, default=None
         Rows that the table may have, with the columns of ``held``.
     strict : bool, default=False
-        Whether one row is enough where no row of ``held`` and ``training`` occurs twice. That is for rows
-        which whoever asks has: of others it would tell him what they are.
+        Whether one row is enough where no row of ``held`` and ``training`` occurs twice, if it holds more
+        than zeros and gaps. That is for rows which whoever asks has: of others it would tell him what they
+        are.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def has_rows_of(table: Any, held: Any, training: Any = None, *, strict: bool = F
         if is_leak(beside, left, level) or is_whole(of_table, own):
             return True
         is_distinct = strict and len(np.unique(np.concatenate([own, known]))) == len(own) + len(known)
-        if is_distinct and np.isin(beside, left).any():
+        if is_distinct and np.isin(of_table[~np.isin(of_table, known) & ~_are_blank(given)], left).any():
             return True
     return is_in_order_of(given, rows[0])
 
@@ -257,13 +258,13 @@ def _by_name(table: Any, rows: list[Any]) -> tuple[Any, list[Any]]:
 def _views(table: Any, rows: list[Any]) -> Iterator[list[Hashes]]:
     """Yield the hashes of the rows of a table, and of others that it may have, in each view."""
     change = _precision_of(table)
-    exact = [row_hashes(each, readable) for each in (table, *rows)]
+    exact = [row_hashes(each, _with_gaps) for each in (table, *rows)]
     yield exact
     coarse = exact if change is None else [exact[0], *(row_hashes(each, change) for each in rows)]
     if change is not None and not np.array_equal(coarse[1], exact[1]):
         yield [row_hashes(table, change), *coarse[1:]]
     if width_of(table) > 1:
-        yield [row_hashes(each, change or readable, ordered=False) for each in (table, *rows)]
+        yield [row_hashes(each, change or _with_gaps, ordered=False) for each in (table, *rows)]
 
 
 def _single_columns(table: Any, rows: list[Any]) -> Iterator[list[Hashes]]:
@@ -293,8 +294,29 @@ def _orders(table: Any) -> Iterator[bytes]:
 
 def _numbers(table: Any) -> list[NDArray[np.float64]]:
     """Return the columns of numbers; of a sparse matrix none, as it has few values in each."""
-    columns = [] if hasattr(table, "tocsr") else map(readable, columns_of(table))
+    columns = [] if hasattr(table, "tocsr") else map(_with_gaps, columns_of(table))
     return [column for column in columns if column.dtype.kind == "f"]
+
+
+def _are_blank(table: Any) -> NDArray[np.bool_]:
+    """Return which rows hold nothing but zeros and gaps, as rows of nobody may."""
+    if hasattr(table, "tocsr"):
+        return np.equal(np.ravel((abs(table.tocsr()) > 0).sum(axis=1)), 0)
+    blank = np.ones(n_rows(table), dtype=bool)
+    for column in map(_with_gaps, columns_of(table)):
+        if column.dtype.kind == "f":
+            blank &= np.isnan(column) | (column == 0)
+        else:
+            blank &= np.fromiter(map(is_missing, column.tolist()), bool, len(column))
+    return blank
+
+
+def _with_gaps(column: NDArray[Any]) -> NDArray[Any]:
+    """Return values as `readable` does, and whatever stands for a missing one as NaN."""
+    if column.dtype.kind == "O":
+        missing = np.fromiter(map(is_missing, column.tolist()), bool, len(column))
+        column = np.where(missing, np.nan, column)
+    return readable(column)
 
 
 def _precision_of(table: Any) -> Change | None:
@@ -321,7 +343,7 @@ def _precision_of(table: Any) -> Change | None:
 
 
 def _rounded(column: NDArray[Any], decimals: int | None, kind: type) -> NDArray[Any]:
-    values = readable(column)
+    values = _with_gaps(column)
     if values.dtype.kind != "f":
         return values
     with np.errstate(over="ignore", invalid="ignore"):

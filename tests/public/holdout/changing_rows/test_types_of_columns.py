@@ -35,6 +35,7 @@ def polars_column(values, dtype=None):
 
 
 GAPS = np.where(WHOLE % 5 == 0, np.nan, WHOLE)
+NONE, NO_OBJECTS = np.full(N, np.nan), np.full(N, None)
 ab = functools.partial(np.where, TEXTS == "c", "b")  # a month without "c"
 
 JOINED = {  # old rows, new rows, and the type of the column afterwards
@@ -59,6 +60,14 @@ JOINED = {  # old rows, new rows, and the type of the column afterwards
     "texts for objects": (column(TEXTS, dtype=object), column(TEXTS, dtype="string"), "object"),
     "objects for texts": (column(TEXTS, dtype="string"), column(TEXTS, dtype=object), "string"),
     "units of time": (column(DAYS.as_unit("ns")), column(DAYS.as_unit("s")), "datetime64[ns]"),
+    "no text": (column(TEXTS, dtype=object), column(NONE), "object"),
+    "no string": (column(TEXTS, dtype="string"), column(NONE), "string"),
+    "no category": (categories(TEXTS), column(NONE), "category of a, b, c"),
+    "no number": (column(NUMBERS), column(NO_OBJECTS), "float64"),
+    "no whole number": (column(WHOLE), column(NO_OBJECTS), "float64"),
+    "no date": (column(DAYS.as_unit("s")), column(NO_OBJECTS), "datetime64[s]"),
+    "no time": (column(DAYS.as_unit("s")), column([pd.NaT] * N), "datetime64[s]"),
+    "no text before": (column(NONE), column(TEXTS, dtype="string"), "string"),
     "one zone": (column(DAYS.tz_localize("UTC")), column(DAYS.tz_localize("UTC")), None),
 }  # fmt: skip
 REFUSED = {  # and what is named of both
@@ -78,6 +87,7 @@ REFUSED = {  # and what is named of both
         categories(ab(TEXTS), list("ab"), True), categories(TEXTS, list("abc"), True), "in order", "in order",
     ),
     "bool": (column(WHOLE), column(Y > 0), "int64", "bool"),
+    "no bool": (column(Y > 0), column(NO_OBJECTS), "bool", "float64"),
     "numbers for bool": (column(Y > 0), column(Y), "bool", "int64"),
     "a time zone": (column(DAYS), column(DAYS.tz_localize("UTC")), "datetime64", "UTC"),
     "another time zone": (
@@ -185,6 +195,9 @@ def test_rows_of_other_types_are_refused_with_both(
 
 
 POLARS = {
+    "no text": (TEXTS, None, [None] * N, None, "String"),
+    "no date": (DAYS, None, [None] * N, None, "Datetime"),
+    "no text before": ([None] * N, None, TEXTS, None, "String"),
     "whole numbers": (NUMBERS, None, WHOLE, None, "Float64"), "gaps": (WHOLE, None, GAPS, None, "Float64"),
     "enums": (ab(TEXTS), ["a", "b"], TEXTS, ["c", "a", "b"], "Enum"),
     "categories": (TEXTS, "Categorical", np.char.add(TEXTS, "!"), "Categorical", "Categorical"),
