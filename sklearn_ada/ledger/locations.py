@@ -98,6 +98,27 @@ def check_one_name(path: str) -> None:
             time.sleep(0.02)
 
 
+def check_beside(path: str, *endings: str) -> None:
+    """Refuse what others put where a ledger has its lock file or its journal.
+
+    SQLite would wait at a pipe for ever, with the lock held, and nobody could interrupt it.
+
+    Raises
+    ------
+    LedgerUnavailableError
+        Naming what is in the way.
+    """
+    for ending in endings:
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.lstat(path + ending).st_mode):
+                name = os.path.basename(path)
+                raise LedgerUnavailableError(
+                    f"The ledger {name!r} cannot be used: what is called {name + ending!r} beside it is no "
+                    "file but a link, a folder, a pipe or the like. Nothing was charged or answered; remove "
+                    "or rename it, then ask again."
+                )
+
+
 def _file_system(path: str) -> str | None:
     """Return the type of the network file system that a path is on, or None."""
     best, kind = "", None

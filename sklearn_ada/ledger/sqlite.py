@@ -35,6 +35,7 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavai
 from sklearn_ada.ledger.askers import FileAskers
 from sklearn_ada.ledger.hash_chain import State, StoredRecord, damage, parse_json
 from sklearn_ada.ledger.locations import (
+    check_beside,
     check_local,
     check_no_mount,
     check_one_name,
@@ -86,6 +87,7 @@ _FLAGS_OF_LOCK = os.O_RDONLY | sum(
     getattr(os, f"O_{each}", 0) for each in ("CLOEXEC", "NOFOLLOW", "NONBLOCK")
 )
 _ENDING = "-lock"
+_OF_SQLITE = ("-journal", "-wal", "-shm")
 _NO_TEXT = "Could not decode to UTF-8"
 _FIRST_PAUSE, _LONGEST_PAUSE = 2e-4, 1e-2
 _chance = random.SystemRandom()  # keeps waiters out of step, and the random numbers of users untouched
@@ -216,7 +218,7 @@ class SQLiteLedger(ChainedLedger[State]):
             files = [entry.path for entry in entries if entry.is_file()]
         for path in sorted(files):
             with contextlib.suppress(LedgerError, sqlite3.Error, OSError):
-                if not os.path.samefile(path, self._address) and _may_be_ledger(path):
+                if not os.path.samefile(path, self._address) and _is_ledger_at(path):
                     with contextlib.closing(_open_at_once(path, "ro&immutable=1")) as db:
                         if _genesis_in(db, path) == self.genesis:
                             found.append(os.path.basename(path))
@@ -306,6 +308,17 @@ def _check_place(path: str) -> None:
         )
     check_no_mount(path)
     check_one_name(path)
+    leads_to = os.path.realpath(path)
+    check_beside(leads_to, *_OF_SQLITE)
+    others = [name + ending for ending in _OF_SQLITE if _is_ledger_at(leads_to + ending)]
+    if not os.path.exists(path):
+        others += [name for ending in (_ENDING, *_OF_SQLITE) if name.endswith(ending)]
+    if others:
+        raise LedgerUnavailableError(
+            f"A ledger cannot be called {others[0]!r}: the lock or the journal of the ledger "
+            f"{others[0].rpartition('-')[0]!r} has this name, and SQLite would write it over. Nothing was "
+            "charged or answered; give the one that is called so another name, without this ending."
+        )
 
 
 def _check_left_behind(path: str, name: str) -> None:
@@ -393,6 +406,7 @@ class SQLiteFile(Connection):
 
     def __init__(self, ledger: SQLiteLedger[Any], mode: str) -> None:
         path = self._path = ledger.path
+        self._leads_to = os.path.realpath(path)
         if not os.path.exists(path):
             raise LedgerUnavailableError(
                 f"The ledger file {ledger.name!r} cannot be seen from this process; refusing to score. "
@@ -441,6 +455,7 @@ class SQLiteFile(Connection):
         self._added = None
         self._lock.acquire(write, _BUSY_SECONDS)
         check_one_name(self._path)
+        check_beside(self._leads_to, *_OF_SQLITE)
         self._db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         try:
             self.head = self._read_head()  # only now does a reader have a view that stands still
@@ -671,21 +686,15 @@ class LockFile(_OpenFile):
 
     def _opened(self) -> int:
         """Open the file, which must be one, and of this ledger: others may have put anything there."""
-        name = os.path.basename(self._path)
-        is_file = stat.S_ISREG(os.lstat(self._path).st_mode)
+        check_beside(self._ledger, _ENDING)
         try:
-            if is_file:
-                return os.open(self._path, _FLAGS_OF_LOCK)
+            return os.open(self._path, _FLAGS_OF_LOCK)
         except PermissionError as error:
+            name = os.path.basename(self._path)
             raise LedgerUnavailableError(
                 f"The ledger {self._name!r} cannot be used: this user may not open its lock file {name!r}. "
                 "Nothing was charged or answered; give both the same owner, group and mode, then ask again."
             ) from error
-        raise LedgerUnavailableError(
-            f"The ledger {self._name!r} cannot be used: what is called {name!r} beside it is no lock file "
-            "but a link, a folder, a pipe or the like. Nothing was charged or answered; remove or rename it, "
-            "then ask again."
-        )
 
 
 class NoLock(LockFile):
@@ -746,11 +755,14 @@ def _open_at_once(path: str, mode: str) -> sqlite3.Connection:
         return db
 
 
-def _may_be_ledger(path: str) -> bool:
-    """Return whether a file's first bytes are those of a ledger."""
-    # To close a file takes SQLite's locks on it away, so nobody in this process may hold any.
-    with lock, open(os.open(path, _FLAGS_OF_LEDGER | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-        header = file.read(_NUMBER.stop)
+def _is_ledger_at(path: str) -> bool:
+    """Return whether the first bytes of a file, if there is one, are those of a ledger."""
+    try:
+        # To close a file takes SQLite's locks on it away, so nobody in this process may hold any.
+        with lock, open(os.open(path, _FLAGS_OF_LEDGER | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+            header = file.read(_NUMBER.stop)
+    except FileNotFoundError:
+        return False
     return header.startswith(_MAGIC) and header[_NUMBER] == APPLICATION_ID.to_bytes(4, "big")
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -84,20 +85,45 @@ def test_a_socket_is_named(path):
 @pytest.mark.parametrize(
     "what", ["a pipe", "a folder", "a link to a file", "a link to a pipe", "a link to nowhere"]
 )
-@pytest.mark.parametrize("use", ["open", "charge"])
-def test_what_others_put_in_place_of_the_lock_file_is_named_and_left_alone(ledger, path, what, use):
-    forget_connections()
+@pytest.mark.parametrize("ending", ["-lock", "-journal", "-wal", "-shm"])
+@pytest.mark.parametrize("use", ["open", "charge", "go on"])
+def test_what_others_put_in_place_of_the_lock_or_the_journal_is_named_and_left_alone(
+    ledger, path, what, use, ending
+):
+    beside, message = path + ending, f"'ledger.db{ending}' beside it is no file"
+    if use != "go on":
+        forget_connections()
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(path + "-lock")
-    put(what, path + "-lock")
-    before = os.lstat(path + "-lock")
-    refused(
-        {"open": lambda: opened(path), "charge": lambda: charge(ledger)}[use],
-        "'ledger.db-lock'.*no lock file",
-    )
-    assert os.lstat(path + "-lock") == before
-    os.rmdir(path + "-lock") if what == "a folder" else os.unlink(path + "-lock")
+        os.unlink(beside)
+    put(what, beside)
+    before = os.lstat(beside)
+    if use == "go on":  # with the file that is open
+        with pytest.raises(LedgerUnavailableError, match=message):
+            charge(ledger)
+    else:
+        refused({"open": lambda: opened(path), "charge": lambda: charge(ledger)}[use], message)
+    assert os.lstat(beside) == before
+    os.rmdir(beside) if what == "a folder" else os.unlink(beside)
     assert charge(ledger).seq == FEW + 1
+
+
+@pytest.mark.parametrize("ending", ["-journal", "-wal"])
+def test_a_pipe_in_place_of_the_journal_of_a_ledger_that_is_begun_is_named(path, ending):
+    os.mkfifo(path + ending)
+    refused(lambda: opened(path), "beside it is no file")
+
+
+@pytest.mark.parametrize("ending", ["-lock", "-journal", "-wal", "-shm"])
+def test_no_ledger_has_the_name_of_what_lies_beside_another(ledger, path, ending):
+    """To charge the one would write the other over."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path + ending)
+    refused(lambda: opened(path + ending), f"cannot be called 'ledger.db{ending}'")
+    assert not os.path.exists(path + ending)
+    if ending != "-lock":  # which is never written to
+        shutil.copy(path, path + ending)  # as a release before this one has begun it
+        refused(lambda: opened(path), f"cannot be called 'ledger.db{ending}'")
+        assert open_existing_ledger(path + ending, Tally).verify() == FEW + 1
 
 
 @contextlib.contextmanager
