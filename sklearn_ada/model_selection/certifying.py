@@ -346,6 +346,8 @@ def _ask_about_winners(run: Run) -> Winner:
         winner = run.holdout.select(models, scoring=run.metric, epsilon=epsilon)
         chosen, models = [chosen[winner]], [models[winner]]
     tuned, answers = _certify_each(run, chosen, models, ranking, by_folds, round_name)
+    if round_name is None:  # it was run before
+        _warn_of_new_questions(given.search, list(answers.values()))
     best = best_of(answers, chosen, results["params"], given.one_standard_error)
     if hidden:
         results = searches.masked(results, best, answers[best].value)
@@ -405,6 +407,23 @@ def _ranks_otherwise(run: Run, ranking: Ranking, model: Any) -> bool:
             "ReusableHoldoutCV(scoring=...)."
         )
     return bool(how)
+
+
+def _warn_of_new_questions(search: Any, answers: list[Answer]) -> None:
+    """Warn if a search that was run before asks what is new because chance chose its folds or candidates."""
+    new, cv = sum(not answer.repeated for answer in answers), searches.own_folds(search)
+    unseeded = [
+        part
+        for part, each in (("folds", cv), ("search", search))
+        if getattr(each, "random_state", 0) is None and getattr(each, "shuffle", True)
+    ]
+    if new and unseeded:
+        names = " and ".join(f"the random_state of the {part}" for part in unseeded)
+        warn_user(
+            f"This search was run before on this ledger, and of its {counted(len(answers), 'question')} "
+            f"{new} {'is' if new == 1 else 'are'} new, and paid for: each run draws anew. "
+            f"Set {names}, and a search that is run again finds what is on record."
+        )
 
 
 def _askable(models: list[Any], metric: Metric) -> list[int]:
