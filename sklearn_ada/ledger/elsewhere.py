@@ -1,10 +1,11 @@
 """Remember which rows this process asked about, and on which ledger: a second one is a second budget.
 
-Two sets of rows are taken for one if their labels are the same in the same order, or if nearly all rows of
-the smaller one are in the larger one: shuffled rows, rows of which some were dropped, and those that a top-up
-added. Rows are compared by keyed hashes of features with labels, or of ids with labels; such as occur more
-than once prove nothing. The folds of an outer cross-validation share less, and other targets of the same
-features are other rows. The memory is that of one process, and of those that are forked from it.
+Two sets of rows are taken for one if their labels are the same in the same order, whatever the classes are
+called, or if nearly all rows of the smaller one are in the larger one: shuffled rows, rows of which some were
+dropped, and those that a top-up added. Rows are compared by keyed hashes of features with labels, or of ids
+with labels; such as occur more than once prove nothing. The folds of an outer cross-validation share less,
+and other targets of the same features are other rows. The memory is that of one process, and of those that
+are forked from it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import hashlib
 import hmac
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -64,20 +65,20 @@ class Sample(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What some rows are recognised by; an order is None that other rows could have, too."""
+    """What some rows are recognised by."""
 
-    order: bytes | None
+    orders: frozenset[bytes]
     samples: tuple[Sample, ...]
 
     @classmethod
-    def of(cls, labels: str | None, *hashes: NDArray[np.uint64]) -> Rows:
-        """Return what rows are recognised by: a digest of labels in their order, and hashes of each row."""
-        order = None if labels is None else hmac.digest(_KEY, labels.encode(), hashlib.sha256)
-        return cls(order, tuple(map(Sample.of, hashes)))
+    def of(cls, orders: Iterable[str], *hashes: NDArray[np.uint64]) -> Rows:
+        """Return what rows are recognised by: digests of labels in their order, and hashes of each row."""
+        keyed = frozenset(hmac.digest(_KEY, order.encode(), hashlib.sha256) for order in orders)
+        return cls(keyed, tuple(map(Sample.of, hashes)))
 
     def are(self, other: Rows) -> bool:
         """Return whether these are the same rows."""
-        return (self.order is not None and self.order == other.order) or any(
+        return not self.orders.isdisjoint(other.orders) or any(
             mine.is_of_same_rows(theirs) for mine in self.samples for theirs in other.samples
         )
 

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sklearn_ada._notices import VARIABLE, began_here, has_ended, session_folder
+from sklearn_ada._notices import VARIABLE, began_here, has_ended, is_worker, session_folder
 from sklearn_ada.exceptions import LedgerUnavailableError
 
 # Not 9p: sandboxes mount their own local root with it.
@@ -250,6 +250,11 @@ def _check_folder(folder: str) -> None:
             "The folder of temporary ledgers is not this user's alone. Unset SKLEARN_ADA_SESSION in the "
             f"environment and start anew, or {_WAY_OUT}."
         )
+
+
+def works_for_another() -> bool:
+    """Return whether this process works for another one, on this machine or in a cluster."""
+    return is_worker() or is_worker_of_a_cluster()
 
 
 def is_worker_of_a_cluster() -> bool:

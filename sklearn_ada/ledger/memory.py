@@ -6,10 +6,9 @@ import os
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from sklearn_ada._notices import is_worker
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger.hash_chain import State, StoredRecord, parse_json
-from sklearn_ada.ledger.locations import is_worker_of_a_cluster
+from sklearn_ada.ledger.locations import works_for_another
 from sklearn_ada.ledger.transactions import PAGE, Address, Beginning, ChainedLedger, Connection
 
 _ELSEWHERE = (
@@ -80,10 +79,13 @@ class MemoryLedger(ChainedLedger[State]):
         return None
 
     @classmethod
+    def _check_begun_here(cls, address: Address) -> None:
+        if works_for_another():
+            raise LedgerUnavailableError(_ELSEWHERE)
+
+    @classmethod
     def _begun(cls, place: str, first: Callable[[], StoredRecord], secret: bytes) -> Beginning:
         if place not in _books:
-            if is_worker() or is_worker_of_a_cluster():
-                raise LedgerUnavailableError(_ELSEWHERE)
             _books[place] = _Book(secret, first())
         return Beginning(cls._genesis_at(place), _own(place).secret)
 

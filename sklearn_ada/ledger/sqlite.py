@@ -42,6 +42,7 @@ from sklearn_ada.ledger.locations import (
     is_temporary,
     temporary_ledger_path,
     temporary_ledgers,
+    works_for_another,
 )
 from sklearn_ada.ledger.transactions import (
     PAGE,
@@ -175,6 +176,15 @@ class SQLiteLedger(ChainedLedger[State]):
     @classmethod
     def _instead_of(cls, place: str) -> str | None:
         return None if is_temporary(place) else "another path"
+
+    @classmethod
+    def _check_begun_here(cls, address: Address) -> None:
+        if not os.path.isabs(address) and works_for_another():
+            raise LedgerUnavailableError(
+                f"There is no ledger file {os.path.basename(address)!r} in the working folder of this "
+                "worker, which is where it was started, or another one. A worker begins none at a relative "
+                "path, as that could be a second budget: give an absolute path, by os.path.abspath."
+            )
 
     @classmethod
     def _begun(cls, place: str, first: Callable[[], StoredRecord], secret: bytes) -> Beginning:

@@ -180,6 +180,7 @@ class ChainedLedger(Ledger[State]):
         place = cls._place_of(address)
 
         def first() -> StoredRecord:
+            cls._check_begun_here(address)
             return stored_genesis(genesis_from_secret(new_secret))
 
         stored, kept, is_untouched = cls._guarded(place, lambda: cls._begun(place, first, new_secret))
@@ -276,6 +277,10 @@ class ChainedLedger(Ledger[State]):
     @abstractmethod
     def _instead_of(cls, place: str) -> str | None:
         """Return where another holdout could have a ledger, or None if nobody named this one."""
+
+    @classmethod
+    def _check_begun_here(cls, address: Address) -> None:
+        """Refuse to begin a ledger in a process for which the address may be another place."""
 
     @classmethod
     @abstractmethod

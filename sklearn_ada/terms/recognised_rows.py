@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 
 import numpy as np
@@ -21,7 +22,7 @@ _MIXED = np.array([1, 3, 5, 7], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 def rows_of(data: HoldoutData) -> Rows:
     """Return what rows are recognised by; what lies outside of memory is not read for it."""
     if isinstance(data.labels, Column):
-        return Rows.of(data.digest)
+        return Rows.of([data.digest])
     hashes, labels = [], row_hashes(data.y) * _MIXED[1]
     shape = np.shape(data.X) if isinstance(data.X, list | tuple) else getattr(data.X, "shape", None)
     if shape is not None and math.prod(shape) <= _CELLS:
@@ -29,7 +30,10 @@ def rows_of(data: HoldoutData) -> Rows:
     if data.ids is not None:
         parts = data.ids.view(np.uint64).reshape(len(data), 4)
         hashes.append((parts * _MIXED).sum(axis=1) ^ labels)
-    return Rows.of(data.digest if _is_order_of_its_own(labels) else None, *hashes)
+    orders = []  # none that other rows could have, too
+    if _is_order_of_its_own(labels):
+        orders = [data.digest, _digest_of_classes(labels)] if data.is_classification else [data.digest]
+    return Rows.of(orders, *hashes)
 
 
 def _is_order_of_its_own(labels: NDArray[np.uint64]) -> bool:
@@ -39,6 +43,13 @@ def _is_order_of_its_own(labels: NDArray[np.uint64]) -> bool:
         return False
     windows = np.lib.stride_tricks.sliding_window_view(labels, _WINDOW)
     return len(np.unique(windows, axis=0)) >= 16
+
+
+def _digest_of_classes(labels: NDArray[np.uint64]) -> str:
+    """Return what labels have in common with those of which only the classes are called otherwise."""
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    in_order = np.argsort(np.argsort(first))[codes.ravel()]
+    return hashlib.sha256(in_order.astype("<i8").tobytes()).hexdigest()
 
 
 _FITS_A_FOLD = {

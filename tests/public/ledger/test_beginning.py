@@ -113,6 +113,14 @@ SECOND = {
         lambda: ask("board.db", ids=IDS),
         lambda: Holdout(X[SHUFFLED, :3], Y[SHUFFLED], ids=IDS[SHUFFLED], ledger="other.db"),
     ),
+    "classes written otherwise": (
+        lambda: ask("board.db"),
+        lambda: Holdout(X, np.where(Y == 1, "no", "yes"), ledger="other.db"),
+    ),
+    "classes written otherwise, both temporary": (
+        lambda: ask(None),
+        lambda: Holdout(X * 2, np.where(Y == 1, -1.0, 1.0), ledger=None),
+    ),
     "other columns": (lambda: ask("board.db"), lambda: Holdout(X[:, :2], Y, ledger="other.db")),
     "two searches": (
         lambda: ReusableHoldoutCV(SEARCH, ledger="board.db").fit(X, Y),

@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 from sklearn.datasets import make_classification
 
 from sklearn_ada import Holdout, _notices
@@ -57,6 +58,11 @@ def in_a_worker():
     raise_in_a_fork(lambda: opened(":memory:"))
 
 
+def in_a_worker_elsewhere():
+    asked("board.db")
+    raise_in_a_fork(lambda: (chdir(), opened("board.db")))
+
+
 def raise_in_a_fork(task):
     said = in_a_fork(task)
     if "Error" in said:
@@ -68,6 +74,11 @@ def topped_up():
     larger = opened("board.db", slice(0, 200)).top_up(X[200:], Y[200:])
     larger.certify(Always(0), scoring="accuracy")
     return opened("other.db", slice(0, 200))
+
+
+def written_otherwise():
+    asked()
+    return Holdout(X, np.where(Y, "yes", "no"), ledger="other.db")
 
 
 def unpickled():
@@ -130,6 +141,7 @@ WAYS = {
     "one path, and then another one": then(),
     "a typing error in the name": then(last="baord.db"),
     "another working folder": then(chdir, last="board.db"),
+    "another working folder, of a worker": in_a_worker_elsewhere,
     "a link that leads to another folder": then(link, last="link/board.db"),
     "a link that leads nowhere": then(lambda: os.symlink("nowhere.db", "link.db"), last="link.db"),
     "another name, after the file was moved": then(lambda: os.rename("board.db", "moved.db")),
@@ -138,6 +150,7 @@ WAYS = {
     "half of the rows": then(rows=slice(0, 150)),
     "the rows before a top-up": topped_up,
     "with ids, and then without": then(ids=IDS),
+    "``0`` and ``1``, and then ``'no'`` and ``'yes'``": written_otherwise,
     "``':memory:'``, and then a path": then(first=":memory:"),
     "``':memory:'``, and then ``None``": then(first=":memory:", last=None),
     "``':memory:'`` in a worker": in_a_worker,
