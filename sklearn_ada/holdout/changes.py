@@ -67,7 +67,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -79,7 +79,7 @@ from sklearn_ada._validation import bad_parameter
 from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.data.labels import check_labels, label_kind
 from sklearn_ada.data.stacking import stack_rows
-from sklearn_ada.digest.overlap import has_rows_of, have_rows_of, share_memory
+from sklearn_ada.digest.overlap import has_rows_of, have_rows_of, is_leak, share_memory
 from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.holdout.looking import with_bare_errors
@@ -95,8 +95,9 @@ from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import FOLD_OF_ITS_OWN, Ledger, Record
 from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.models import Pair, Subject, model_digest
 from sklearn_ada.terms.policy import Policy
-from sklearn_ada.terms.recognised_rows import within_cross_validation
+from sklearn_ada.terms.recognised_rows import training_hashes, within_cross_validation
 from sklearn_ada.terms.row_tables import (
     ANOTHER_JOIN,
     CHANGES,
@@ -441,10 +442,35 @@ def check_apart(session: Session, tables: Sequence[Any], what: str, training: An
     ``what`` says what was found, and the error adds what that cost.
     """
     check_memory(session, tables, what)
-    found = charge_overlap(session, tables, training)
+    _raise_if_found(charge_overlap(session, tables, training), what)
+
+
+def _raise_if_found(found: OverlapRecord, what: str) -> None:
     if found.is_leak:
         paid = f"That it is so cost {found.price:.1f} nats" if found.price else "That it is so was recorded"
         raise HoldoutLeakError(f"{what} {paid}, once: the same rows cost nothing more.")
+
+
+def check_not_trained_on(session: Session, subject: Subject) -> None:
+    """Raise `HoldoutLeakError` if a search of this process has fitted a model on rows of the holdout.
+
+    Of a closed holdout only what is recorded is returned, so nothing is compared.
+    """
+    pair = subject.estimator
+    models = (pair.a, pair.b) if isinstance(pair, Pair) else ()
+    digests = [model_digest(model, session.data, session.policy) for model in models] or [subject.digest]
+    found = [hashes for hashes in map(training_hashes, digests) if hashes is not None]
+    if not found or session.ledger.read(lambda state: state.closed):
+        return
+    what = (
+        f"The 'estimator' parameter of {subject.owner} must be a model that was trained on no row of the "
+        f"holdout. Got {subject.name}, which a search of this session has fitted on some, instead. Another "
+        "order of the rows, other labels, another share or added rows make another holdout. Fit it again on "
+        "rows beside this one."
+    )
+    for hashes in found:
+        compare = functools.partial(is_leak, hashes, session.data.feature_hashes)
+        _raise_if_found(_charge_overlap(session, [hashes], compare), what)
 
 
 def check_memory(session: Session, tables: Sequence[Any], what: str = _IN_TRAINING) -> None:
@@ -472,10 +498,21 @@ def charge_overlap(session: Session, tables: Sequence[Any], training: Any = None
     training : array-like, frame or sparse matrix or None, default=None
         Rows that they may have.
     """
-    own = session.data.feature_hashes
-    compared = hashlib.sha256()
-    for table in (*tables, *(() if training is None else (training,))):
-        compared.update(row_hashes(table).tobytes())
+
+    def is_found() -> bool:
+        is_leak = any(has_rows_of(table, session.data.X, training) for table in tables)
+        return is_leak or (len(tables) > 1 and have_rows_of(tables, session.data.X, training))
+
+    all_of_them = (*tables, *(() if training is None else (training,)))
+    return _charge_overlap(session, map(row_hashes, all_of_them), is_found)
+
+
+def _charge_overlap(
+    session: Session, hashes: Iterable[NDArray[np.uint64]], is_found: Callable[[], bool]
+) -> OverlapRecord:
+    own, compared = session.data.feature_hashes, hashlib.sha256()
+    for of_table in hashes:
+        compared.update(of_table.tobytes())
     if session.genesis.identity != "content":  # the features of its rows may change: then they are asked anew
         compared.update(hmac.digest(session.secret, own.tobytes(), "sha256"))
     # By order: whether X is the holdout depends on it, and what is free must have been released before.
@@ -487,9 +524,7 @@ def charge_overlap(session: Session, tables: Sequence[Any], training: Any = None
             session.check_not_outgrown(state)
 
     def look_and_charge() -> Record:
-        is_leak = any(has_rows_of(table, session.data.X, training) for table in tables)
-        is_leak |= len(tables) > 1 and have_rows_of(tables, session.data.X, training)
-        event = CodedRelease((Symbol("overlap", int(is_leak)),))
+        event = CodedRelease((Symbol("overlap", int(is_found())),))
         return session.charge(key, lambda state: OverlapRecord.priced(state, event, **stamp))
 
     found = session.ledger.find(key, otherwise=refuse_if_closed)

@@ -26,6 +26,7 @@ from sklearn_ada.data.labels import guarded
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import planned_questions
 from sklearn_ada.holdout.asking import Proposal
+from sklearn_ada.holdout.changes import check_not_trained_on
 from sklearn_ada.holdout.framing import explaining_undefined
 from sklearn_ada.holdout.looking import another_error, held_signals, look, with_bare_errors
 from sklearn_ada.holdout.records import SelectionRecord
@@ -60,6 +61,8 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
         raise bad_parameter("models", "Holdout.select", "a non-empty sequence of fitted models", models)
     subjects = [Subject.of(model, data, session.policy, "Holdout.select") for model in models]
     _check_metric(subjects, metric, data)
+    for subject in subjects:
+        check_not_trained_on(session, subject)
     choice = None if epsilon is None else PrivateChoice.plan(metric, data, count, epsilon)
     # With a privacy budget, the epsilon of "auto" depends on what is left of it: the key holds the word.
     named: float | str | None = None if choice is None else choice.epsilon

@@ -25,7 +25,7 @@ import numpy as np
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.guarantees.description_length import PURPOSES
-from sklearn_ada.holdout.changes import check_not_held_out
+from sklearn_ada.holdout.changes import check_not_held_out, check_not_trained_on
 from sklearn_ada.holdout.records import Key, read_answer, read_value
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.ledger.hash_chain import Record
@@ -230,17 +230,18 @@ def frame(session: Session, asked: Ask, question: Question) -> Framed:
 
 
 def plan_question(session: Session, asked: Ask) -> Question:
-    """Return the question, or raise before anything is looked at or charged (see `Holdout.check`)."""
+    """Return the question, or raise before a model looks at the holdout (see `Holdout.check`)."""
     question = _plan(session, asked)
     asked.check_may_be(question)
-    if session.policy.is_described or question.private_release({}) is not None:
-        return question
-    raise bad_parameter(
-        "settings", asked.subject.owner, "a mechanism with noise when route='differential_privacy'",
-        question.describe()["name"],
-        "Leave settings=None, use ThresholdoutScorer(noise='laplace') or StableHoldoutScorer, or open the "
-        "holdout with route='both'.",
-    )  # fmt: skip
+    if not session.policy.is_described and question.private_release({}) is None:
+        raise bad_parameter(
+            "settings", asked.subject.owner, "a mechanism with noise when route='differential_privacy'",
+            question.describe()["name"],
+            "Leave settings=None, use ThresholdoutScorer(noise='laplace') or StableHoldoutScorer, or open "
+            "the holdout with route='both'.",
+        )  # fmt: skip
+    check_not_trained_on(session, asked.subject)
+    return question
 
 
 def _plan(session: Session, asked: Ask) -> Question:

@@ -56,6 +56,7 @@ from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import foreseen_half_width, put_together, with_routes
+from sklearn_ada.holdout.changes import check_not_trained_on
 from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, explaining_undefined, plan_question
 from sklearn_ada.holdout.records import DeclarationRecord, Key, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
@@ -237,6 +238,7 @@ def declare_models(session: Session, models: Sequence[Any], metric: Metric) -> i
     for model in models:
         subject = Subject.of(model, data, session.policy, owner)
         metric.check_estimator(subject.estimator)
+        check_not_trained_on(session, subject)
         members.append(subject.declared_key(metric))
     if not members:
         raise bad_parameter("models", owner, "a non-empty sequence of fitted models", models)

@@ -30,6 +30,7 @@ from sklearn_ada._notices import tell, warn_user, with_bar
 from sklearn_ada._validation import LN_2, bad_parameter, counted
 from sklearn_ada.answer import Answer, certifies_nothing
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
+from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.tilted import LN_LIKELY_SIDE, TILTED
 from sklearn_ada.holdout.advice import why_vacuous
@@ -49,6 +50,7 @@ from sklearn_ada.questions.coded import FILL
 from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows, tuned_metric
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.models import Subject, digest_or_nonce
+from sklearn_ada.terms.recognised_rows import remember_training
 
 _NO_PREDICT = (
     "The best model has no predict, or whichever method the metric takes, and a question to the holdout is "
@@ -186,6 +188,11 @@ class Run:
         return digest_or_nonce((given.search, self.X, np.asarray(self.y), *identity))
 
     @cached_property
+    def row_hashes(self) -> NDArray[np.uint64]:
+        """A hash of the features of every training row."""
+        return row_hashes(self.X)
+
+    @cached_property
     def subsample_size(self) -> int | None:
         """The size of a stable median's subsamples, if that certifies."""
         return None if self.median is None else self.median.subsample_size(self.session.data)
@@ -223,6 +230,7 @@ class Run:
         session, questions = self.session, []
         for model, guess, metric in refitted:
             subject = Subject.of(model, session.data, session.policy, "Holdout.certify", fitted=True)
+            remember_training(subject.digest, self.row_hashes)
             asked = Ask(subject, metric, "certify", guess, settings=self.median, round_name=round_name)
             questions.append((asked, plan_question(session, asked)))
         answers = put_together(session, questions)

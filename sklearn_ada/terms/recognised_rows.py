@@ -1,9 +1,15 @@
-"""What rows of a holdout are recognised by, in this process, and whether they are those of a fold."""
+"""What rows are recognised by in this process: those of a holdout or of a fold, and those of a model.
+
+A search knows the rows that it fits its best model on. Another holdout may be asked about that model later:
+of the same data once they were sorted, or some rows dropped, of another share of them, or of rows that were
+added. So hashes of the training rows are remembered by the model's digest.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import threading
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +21,26 @@ from sklearn_ada.ledger.elsewhere import Rows
 from sklearn_ada.terms.holdout_data import HoldoutData
 
 _CELLS = 2**24  # of a table that is read to recognise its rows
+_MOST_HASHES = 2**24  # of training rows that are remembered: 128 MB
 _WINDOW = 6
 _MIXED = np.array([1, 3, 5, 7], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+_trained_on: dict[str, NDArray[np.uint64]] = {}  # by digests of models, those remembered last at the end
+_remembering = threading.Lock()
+
+
+def remember_training(model: str, hashes: NDArray[np.uint64]) -> None:
+    """Remember hashes of the rows that a model was fitted on, by its digest; of too many, the latest."""
+    with _remembering:
+        _trained_on.pop(model, None)
+        _trained_on[model] = hashes
+        while len(_trained_on) > 1 and sum(map(len, _trained_on.values())) > _MOST_HASHES:
+            _trained_on.pop(next(iter(_trained_on)))
+
+
+def training_hashes(model: str) -> NDArray[np.uint64] | None:
+    """Return hashes of the rows that the model of a digest was fitted on; None if nobody remembers them."""
+    return _trained_on.get(model)
 
 
 def rows_of(data: HoldoutData) -> Rows:

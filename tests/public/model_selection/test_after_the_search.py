@@ -174,7 +174,8 @@ def test_an_answer_shows_its_certificate_and_a_refusal_its_reason(shown, tmp_pat
     for part in (answer.summary, answer.certificate.theorem, *answer.certificate.assumptions):
         assert part in page_of(answer)
     assert page_of(answer.certificate) in page_of(answer)
-    strict = Holdout(X[:100], Y[:100], tolerance=0.01, ledger=tmp_path / "strict.db")
+    held = np.delete(np.arange(2000), shown.train_indices_)[:100]
+    strict = Holdout(X[held], Y[held], tolerance=0.01, ledger=tmp_path / "strict.db")
     refused = strict.certify(shown.best_estimator_, scoring="accuracy", guess=0.8)
     assert refused.reason in page_of(refused)
     assert "certificate" not in page_of(refused)
