@@ -5,8 +5,8 @@ of rows, a dict of columns. Everything else is looked into: sequences, mappings,
 their classes (data sets of boosters, pipelines, callbacks), arguments of partial functions, defaults and
 closures of functions. Rows handed over one by one, as in pairs of a row and a label, are put together.
 
-Not looked into are methods of classes, modules, files, bytes, and what a function reads of its module: global
-variables.
+Not looked into are modules, files and bytes; and methods of classes and what a function reads of its module,
+global variables, unless whoever asks says what these are.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ import itertools
 import sys
 import types
 from collections import defaultdict, deque
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
 import numpy as np
 
 from sklearn_ada._validation import bad_parameter
 
+ReadBy = Callable[[types.FunctionType], Mapping[str, Any]]
+GLOBALS = ".__globals__."
+"""How the places begin of what a function reads of its module."""
 _PLAIN = (str, bytes, bytearray, bool, int, float, complex, np.generic, types.ModuleType)
 _ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)  # counters, which hold no rows to be used up
 _SHUT = (io.IOBase, np.random.Generator, np.random.RandomState, *_ENDLESS, *_PLAIN)
@@ -43,7 +46,9 @@ _GETTERS = {"DMatrix": "get_data", "QuantileDMatrix": "get_data", "Pool": "get_f
 """Methods that return the rows of data sets of XGBoost and CatBoost, which are in no attribute."""
 
 
-def tables_in(value: Any, name: str, owner: str, shut: tuple[type, ...] = ()) -> Iterator[tuple[str, Any]]:
+def tables_in(
+    value: Any, name: str, owner: str, shut: tuple[type, ...] = (), read_by: ReadBy | None = None
+) -> Iterator[tuple[str, Any]]:
     """Yield the place and the content of every table in a value, each once.
 
     Parameters
@@ -55,6 +60,8 @@ def tables_in(value: Any, name: str, owner: str, shut: tuple[type, ...] = ()) ->
         Name of the function or class, for error messages.
     shut : tuple of type
         Classes that are not looked into.
+    read_by : callable or None, default=None
+        Takes a function, and returns what it reads of its module by name.
 
     Raises
     ------
@@ -70,7 +77,7 @@ def tables_in(value: Any, name: str, owner: str, shut: tuple[type, ...] = ()) ->
     [("p['rows'][0][0]", (3, 2)), ("p['rows'][0][1]", (3,))]
     """
     vectors: dict[int, list[tuple[str, Any]]] = defaultdict(list)  # by length
-    for place, each, table in objects_in(value, name, owner, shut):
+    for place, each, table in objects_in(value, name, owner, shut, read_by):
         if table is not None:
             yield place, table
             if np.ndim(table) == 1 and len(table) > 1:
@@ -82,7 +89,7 @@ def tables_in(value: Any, name: str, owner: str, shut: tuple[type, ...] = ()) ->
 
 
 def objects_in(
-    value: Any, name: str, owner: str, shut: tuple[type, ...] = ()
+    value: Any, name: str, owner: str, shut: tuple[type, ...] = (), read_by: ReadBy | None = None
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield the place of every object in a value, the object, and what it is as a table, or None.
 
@@ -108,6 +115,8 @@ def objects_in(
             table = _as_table(each)
             is_short = isinstance(each, Mapping) or (isinstance(each, _LISTS) and len(each) <= _FEW)
             parts = list(_parts_of(each)) if table is None or is_short else []
+            if read_by is not None:
+                parts += _read_in(each, read_by)
         except Exception:  # whatever the attributes of somebody's object raise
             continue
         yield place, each, table
@@ -233,6 +242,16 @@ def _parts_of(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f".{name}", part) for name, part in _attributes_of(value))
 
 
+def _read_in(value: Any, read_by: ReadBy) -> Iterator[tuple[str, Any]]:
+    """Yield what a function, or the methods of a class, read of their modules."""
+    functions = [value]
+    if isinstance(value, type):
+        members = [part for kind in value.__mro__ if _may_hold_tables(kind) for part in vars(kind).values()]
+        functions = [getattr(part, "__func__", getattr(part, "fget", part)) for part in members]
+    for function in filter(inspect.isfunction, functions):
+        yield from ((f"{GLOBALS}{name}", part) for name, part in read_by(function).items())
+
+
 def _content_of(cell: Any) -> Any:
     try:
         return cell.cell_contents
@@ -250,10 +269,14 @@ def _attributes_of(value: Any) -> Iterator[tuple[str, Any]]:
     yield "__class__", type(value)
 
 
+def _may_hold_tables(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] not in _LIBRARIES
+
+
 def _attributes_of_class(value: type) -> Iterator[tuple[str, Any]]:
     """Yield what a class holds itself, beside its methods and counters."""
     for kind in value.__mro__:
-        if kind.__module__.partition(".")[0] not in _LIBRARIES:
+        if _may_hold_tables(kind):
             for name, part in vars(kind).items():
                 if name[:2] != "__" and not hasattr(part, "__get__") and not isinstance(part, Iterator):
                     yield name, part

@@ -92,6 +92,66 @@ def used_by(function: types.FunctionType, *, lasting: bool = False) -> list[Any]
     return [by_name({name: _reached(names.get(name), used) for name in read}), by_name(imported)]
 
 
+def tables_read_by(function: types.FunctionType) -> dict[str, Any]:
+    """Return what a user's function reads of its module that may be a table, or another function, by name.
+
+    Of a library's function nothing. Where only names and sizes are read of a table, as in ``X.columns`` or
+    ``len(X)``, it is left out.
+
+    Parameters
+    ----------
+    function : function
+
+    Examples
+    --------
+    >>> def scaled(X, table="of the holdout"):
+    ...     return X / RANGE, len(ROWS)
+    >>> scaled.__globals__.update(RANGE=np.ones(3), ROWS=np.ones((9, 3)))
+    >>> list(tables_read_by(scaled))
+    ['RANGE']
+    """
+    if is_library(function.__module__):
+        return {}
+    found: dict[str, Any] = {}
+    for name, attribute in {use for code in _with_nested(function.__code__) for use in _uses_in(code)}:
+        value = function.__globals__.get(name)
+        if _is_own_module(value) and attribute:
+            name, value = f"{name}.{attribute}", getattr(value, attribute, None)
+        elif attribute in _OF_COLUMNS:
+            continue
+        parts: Any = ()
+        if isinstance(value, dict | list | tuple) and len(value) <= _FEW:
+            parts = value.items() if isinstance(value, dict) else enumerate(value)
+        found |= {f"{name}[{key!r}]": part for key, part in parts if _may_hold_rows(part)}
+        if _may_hold_rows(value):
+            found[name] = value
+    return dict(sorted(found.items()))
+
+
+_OF_COLUMNS = {"columns", "dtype", "dtypes", "feature_names_in_", "ndim", "shape"}
+_FEW = 100  # parts of a dict or list that are looked at
+
+
+def _may_hold_rows(value: Any) -> bool:
+    return inspect.isfunction(value) or (hasattr(type(value), "shape") and bool(getattr(value, "shape", ())))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _uses_in(code: types.CodeType) -> frozenset[tuple[str, str]]:
+    """Return the global names that code reads, each with the attribute of it that is read, or ""."""
+    steps, uses = [step for step in dis.get_instructions(code) if step.opname not in _BETWEEN], set()
+    for before, step, after in zip([None, *steps], steps, [*steps[1:], None], strict=False):
+        if step.opname in _READ_GLOBAL:
+            attribute = str(after.argval) if after is not None and after.opname in _READ_PART else ""
+            is_len = before is not None and before.opname in _READ_GLOBAL and before.argval == "len"
+            uses.add((str(step.argval), "shape" if is_len and not attribute else attribute))
+    return frozenset(uses)
+
+
+_BETWEEN = {"CACHE", "PUSH_NULL", "PRECALL", "RESUME", "EXTENDED_ARG"}
+_READ_PART = {"LOAD_ATTR", "LOAD_METHOD"}
+
+
 def annotations_of(obj: Any) -> list[str]:
     """Return the annotations of a function or class as text: code may read them, such as a dataclass."""
     try:

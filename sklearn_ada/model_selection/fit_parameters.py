@@ -34,7 +34,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada.data.labels import n_rows, take_rows
-from sklearn_ada.data.tables import objects_in, tables_in
+from sklearn_ada.data.tables import GLOBALS, objects_in, tables_in
+from sklearn_ada.digest.code import tables_read_by
 from sklearn_ada.digest.overlap import has_rows_of, is_in_order_of, is_whole, width_of
 from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import HoldoutLeakError
@@ -75,7 +76,11 @@ def check_parameters(
     ValueError
         For a generator.
     """
-    tables = [(place, table) for place, table in _tables_beside(params, given.search) if n_rows(table)]
+    tables = [
+        (place, table)
+        for place, table in _tables_beside(params, given.search)
+        if n_rows(table) and (GLOBALS not in place or _is_like(table, X))
+    ]
     # That weights are no column of a given holdout would be recorded; of another it is free.
     readings = list(_readings(tables, X, None if given.given_holdout is None else len(train)))
     if given.given_holdout is None:
@@ -95,12 +100,25 @@ def check_parameters(
         # Of words, or of numbers, lists that have some of X's are common, and no rows of it.
         strict = width_of(X) > 1 and id(table) in whole
         if has_rows_of(table, held, X_train, strict=strict) or is_in_order_of(table, X):
-            raise _refused(place)
+            if GLOBALS not in place or not has_rows_of(table, X_train):
+                raise _refused(place)
+            warn_user(
+                f"A function of the search reads a table that has rows of the holdout: {place}. What it "
+                "computes from these rows has seen the holdout: compute it in fit, from the X passed there. "
+                "Names and sizes of columns may be read, as in X.columns and X.shape."
+            )
     for place, table in tables:  # labels of rows that nobody recognises
         if _may_be_rows(table, X) or np.ndim(table) != 1:
             continue
         if _are_labels(table, labels, len(train) + 1) or _are_labels(table, others, len(others) * 0.9):
             raise _refused(place)
+
+
+def _is_like(table: Any, X: Any) -> bool:
+    """Return whether a table has as many columns as X, or all that X has by name."""
+    names = list(getattr(X, "columns", ()))
+    has_all = bool(names) and set(map(str, names)) <= set(map(str, getattr(table, "columns", ())))
+    return width_of(X) > 1 and (has_all or width_of(table) == width_of(X))
 
 
 def warn_of_fitted_parts(params: FitParams, search: Any) -> None:
@@ -150,7 +168,7 @@ def _has_learnt(value: Any) -> bool:
 def _tables_beside(params: FitParams, search: Any) -> Iterator[tuple[str, Any]]:
     """Yield what holds rows beside X: in parameters of ``fit``, and of the search and its estimator."""
     for name, value in _beside(params, search):
-        yield from tables_in(value, name, OWNER, (Uncopied,))
+        yield from tables_in(value, name, OWNER, (Uncopied,), tables_read_by)
 
 
 def _beside(params: FitParams, search: Any) -> Iterator[tuple[str, Any]]:
