@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger.hash_chain import State, StoredRecord, parse_json
 from sklearn_ada.ledger.locations import works_for_another
-from sklearn_ada.ledger.transactions import PAGE, Address, Beginning, ChainedLedger, Connection
+from sklearn_ada.ledger.transactions import PAGE, Address, Beginning, ChainedLedger, Connection, Secret
 
 _ELSEWHERE = (
     "A ledger in memory cannot leave its process, and no worker begins one: each would be a second budget. "
@@ -87,7 +87,7 @@ class MemoryLedger(ChainedLedger[State]):
     def _begun(cls, place: str, first: Callable[[], StoredRecord], secret: bytes) -> Beginning:
         if place not in _books:
             _books[place] = _Book(secret, first())
-        return Beginning(cls._genesis_at(place), _own(place).secret)
+        return Beginning(cls._genesis_at(place), Secret(_own(place).secret))
 
     @classmethod
     def _genesis_at(cls, place: str) -> dict[str, Any]:

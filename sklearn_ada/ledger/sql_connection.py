@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -20,7 +20,7 @@ from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.ledger.hash_chain import StoredRecord, damage, parse_json
 from sklearn_ada.ledger.sql_session import DEFAULT_SCHEMA, UTF8, ServerSession, books, records
-from sklearn_ada.ledger.transactions import PAGE, ChainedLedger, CommitLostError, Connection
+from sklearn_ada.ledger.transactions import PAGE, ChainedLedger, CommitLostError, Connection, Secret
 
 T = TypeVar("T")
 
@@ -77,20 +77,18 @@ class DatabasePlace:
         """Return a new session."""
         return ServerSession(self._url, self._schema)
 
-    def read_book(self) -> tuple[dict[str, Any], bytes]:
+    def read_book(self) -> tuple[dict[str, Any], Secret]:
         """Return the genesis and the secret of the book, which must be there."""
-        with contextlib.closing(self.connect()) as session:
-            session.begin(_READS)
+        with contextlib.closing(self.connect()) as session, _reading(session):
             found = self._first(session)
-            session.run("COMMIT")
         if found is None:
             raise self.gone()
-        return parse_json(found[0]), bytes(found[1])
+        return parse_json(found[0]), found[1]
 
     def copies(self, digest: str) -> list[str]:
         """Return the other books whose first record has this hash."""
         same = (records.c.seq == 0) & (records.c.hash == digest) & (records.c.book != self.book)
-        with contextlib.closing(self.connect()) as session:
+        with contextlib.closing(self.connect()) as session, _reading(session):
             return [book for (book,) in session.run(sa.select(records.c.book).where(same).order_by("book"))]
 
     def create_book(self, first: Callable[[], StoredRecord], secret: bytes) -> None:
@@ -107,9 +105,8 @@ class DatabasePlace:
 
     def _create_book(self, first: Callable[[], StoredRecord], secret: bytes) -> None:
         with contextlib.closing(self.connect()) as session:
-            session.begin(_READS)
-            found = self._first(session)
-            session.run("COMMIT")
+            with _reading(session):
+                found = self._first(session)
             if found is not None:
                 return
             stored = first()
@@ -121,12 +118,13 @@ class DatabasePlace:
                 session.run(records.insert().values((self.book, *stored)))
             session.run("COMMIT")
 
-    def _first(self, session: ServerSession) -> Any:
+    def _first(self, session: ServerSession) -> tuple[str, Secret] | None:
         if not session.has_tables():
             return None
         both = books.join(records, books.c.book == records.c.book)
         query = sa.select(records.c.body, books.c.secret).select_from(both)
-        return next(iter(session.run(query.where(books.c.book == self.book, records.c.seq == 0))), None)
+        found = session.run(query.where(books.c.book == self.book, records.c.seq == 0))
+        return next(((body, Secret(secret)) for body, secret in found), None)
 
     def gone(self) -> LedgerUnavailableError:
         """Return the error for a book that is not there."""
@@ -178,6 +176,19 @@ _FIXES = {
 """What to do, by the SQLSTATE of an error."""
 
 
+@contextlib.contextmanager
+def _reading(session: ServerSession) -> Iterator[None]:
+    """Read in a transaction, with a ledger's settings."""
+    session.begin(_READS)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(SQLAlchemyError):  # where it was lost
+            session.run("ROLLBACK")
+        raise
+    session.run("COMMIT")
+
+
 class SQLConnection(Connection):
     """A book that is open in this process (see `Connection`).
 
@@ -191,9 +202,10 @@ class SQLConnection(Connection):
         self._place = place
         self._added: StoredRecord | None = None
         self._connect()
-        if self._read_head(lock=False) is None and self.stored(0) is None:
-            raise place.gone()
-        super().__init__(ledger)
+        with _reading(self._session):
+            if self._read_head(lock=False) is None and self.stored(0) is None:
+                raise place.gone()
+            super().__init__(ledger)
 
     def _connect(self) -> None:
         self._session = self._place.connect()
@@ -270,7 +282,8 @@ class SQLConnection(Connection):
 
     def read_secret(self) -> bytes:
         """Return the secret."""
-        found = self._session.run(sa.select(books.c.secret).where(books.c.book == self._place.book))
+        with _reading(self._session):
+            found = self._session.run(sa.select(books.c.secret).where(books.c.book == self._place.book))
         if not found:
             raise self._place.gone()
         return bytes(found[0][0])

@@ -55,16 +55,19 @@ records = sa.Table(
 )
 # A server, database or role may have been set to be less patient or less durable than a ledger must be. Where
 # row-level security would hide rows, the server says so rather than leave them out. One setting is newer than
-# some servers.
+# some servers. What a role's search path shows is noted, and then left: a function or operator that somebody
+# else has put there would be used with this role's rights.
 _SETTINGS = (
-    "SELECT set_config('lock_timeout', '60s', true),"
-    " set_config('idle_in_transaction_session_timeout', '60s', true),"
-    " set_config('statement_timeout', '0', true),"
-    " CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL"
-    " THEN set_config('transaction_timeout', '0', true) END,"
-    " set_config('row_security', 'off', true),"
-    " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
-    " WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"
+    "SELECT pg_catalog.set_config('lock_timeout', '60s', true),"
+    " pg_catalog.set_config('idle_in_transaction_session_timeout', '60s', true),"
+    " pg_catalog.set_config('statement_timeout', '0', true),"
+    " CASE WHEN pg_catalog.current_setting('transaction_timeout', true) IS NOT NULL"
+    " THEN pg_catalog.set_config('transaction_timeout', '0', true) END,"
+    " pg_catalog.set_config('row_security', 'off', true),"
+    " CASE WHEN pg_catalog.current_setting('synchronous_commit') OPERATOR(pg_catalog.=) 'off'"
+    " THEN pg_catalog.set_config('synchronous_commit', 'on', true) END,"
+    " pg_catalog.set_config('sklearn_ada.path', pg_catalog.current_schemas(false)::pg_catalog.text, true),"
+    " pg_catalog.set_config('search_path', '', true)"
 )
 # What others may have made of the tables: each could lose, alter or copy what is written there.
 _CHANGED = sa.text("""
@@ -78,6 +81,11 @@ SELECT c.relname, CASE
         THEN 'inherits from another table, or another from it'
     WHEN EXISTS (SELECT FROM pg_catalog.pg_constraint k
         WHERE k.conrelid = c.oid AND k.contype NOT IN ('p', 'u', 'n')) THEN 'has a constraint of others'
+    WHEN (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped
+        AND (a.attname, CAST(CAST(a.atttypid AS regtype) AS text)) IN (('book', 'text'), ('secret', 'bytea'),
+        ('count', 'bigint'), ('seq', 'bigint'), ('key', 'text'), ('subject', 'text'), ('body', 'text'),
+        ('hash', 'text'))) < CASE c.relname WHEN :books THEN 4 ELSE 6 END
+        THEN 'has a column of another type than a ledger makes, or lacks one'
     END AS how
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = :schema AND c.relname IN (:books, :records)
@@ -85,7 +93,8 @@ ORDER BY 2 LIMIT 1
 """)
 _IN_OTHER_SCHEMAS = sa.text("""
 SELECT n.nspname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relname = :books AND n.nspname <> :schema AND n.nspname = ANY (pg_catalog.current_schemas(false))
+WHERE c.relname = :books AND n.nspname <> :schema
+    AND n.nspname = ANY (CAST(pg_catalog.current_setting('sklearn_ada.path') AS name[]))
 """)
 # As long as the secret; of a UUID six bits are fixed, so that what is returned is a hash of three.
 _mask = sa.func.substring(
@@ -134,13 +143,16 @@ class ServerSession:
         self._driver_connection: Any = None
         driver = url.get_driver_name()
         how: dict[str, Any] = {"prepare_threshold": None} if driver == "psycopg" else {}
+        options = (
+            {"use_native_hstore": False} if driver in ("psycopg", "psycopg2") else {}
+        )  # asks for no type
         if driver in ("psycopg", "psycopg2"):
             how["client_encoding"] = "utf8"  # whatever PGCLIENTENCODING or the database says
             if "connect_timeout" not in url.query:
                 how["connect_timeout"] = _CONNECT_SECONDS
         engine = sa.create_engine(
             url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", hide_parameters=True,
-            logging_name="sklearn_ada", connect_args=how,
+            logging_name="sklearn_ada", connect_args=how, **options,
         )  # fmt: skip
         # First, because SQLAlchemy asks the server things, too.
         sa.event.listen(engine, "connect", self._watch_over, insert=True)

@@ -50,6 +50,7 @@ from sklearn_ada.ledger.transactions import (
     Beginning,
     ChainedLedger,
     Connection,
+    Secret,
     deliver_interrupt,
     lock,
     opened,
@@ -808,12 +809,12 @@ def _wal_refused(name: str) -> LedgerUnavailableError:
     )
 
 
-def _secret_in(db: sqlite3.Connection, name: str) -> bytes:
+def _secret_in(db: sqlite3.Connection, name: str) -> Secret:
     """Return the secret of an open file."""
     found = db.execute("SELECT value FROM secret WHERE id = 1").fetchone()
     if found is None or not isinstance(found[0], bytes):
         raise LedgerDamagedError(f"The ledger {name!r} has lost its secret.")
-    return found[0]
+    return Secret(found[0])
 
 
 def _genesis_in(db: sqlite3.Connection, name: str) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class Beginning(NamedTuple):
     """What a ledger began with: its genesis, its secret, and whether nothing was recorded since."""
 
     genesis: dict[str, Any]
-    secret: bytes
+    secret: Secret
     is_untouched: bool = False
 
 
@@ -186,7 +186,6 @@ class ChainedLedger(Ledger[State]):
         stored, kept, is_untouched = cls._guarded(place, lambda: cls._begun(place, first, new_secret))
         check_format(stored, cls._shown(place))
         cls._check_met_before(place, stored_genesis(stored).hash)
-        kept = Secret(kept)
         if of_found is not None:
             _started(start, stored, cls._shown(place))  # before what it says is taken over
         expected = genesis_from_secret(kept) if of_found is None else of_found(kept, stored)
@@ -403,8 +402,9 @@ class ChainedLedger(Ledger[State]):
         """Read all records anew, verify them and fold them, and return how many there are."""
         with lock:
             self._guarded(self._address, lambda: self._connection().forget())
+            reached = self._transact(lambda connection: connection.reached)
             self._guarded(self._address, lambda: self._connection().verified_secret())
-            return self._transact(lambda connection: connection.reached)[0] + 1
+            return reached[0] + 1
 
     def record(self, seq: int) -> Record | None:
         """Return the record of this number, if there is one, without reading the others."""

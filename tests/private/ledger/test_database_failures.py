@@ -162,7 +162,7 @@ def test_a_lost_commit_is_not_taken_for_what_somebody_else_recorded_in_its_place
 
 
 def test_a_book_that_somebody_holds_is_unavailable_and_nothing_is_charged(backend, postgresql, monkeypatch):
-    monkeypatch.setattr(sql_session, "_SETTINGS", "SET LOCAL lock_timeout = '100ms'")
+    monkeypatch.setattr(sql_session, "_SETTINGS", sql_session._SETTINGS.replace("60s", "100ms"))
     ledger = fill(backend.open(backend.address()), 2)
     with backend.engine().begin() as holder:
         holder.execute(sa.text("SELECT 1 FROM sklearn_ada_books FOR UPDATE"))

@@ -53,6 +53,15 @@ CHANGES = {
         f"ALTER TABLE {BOOKS} DROP CONSTRAINT short",
         "has a constraint",
     ),
+    "a column of another type": (
+        f"ALTER TABLE {RECORDS} ALTER seq TYPE numeric", f"ALTER TABLE {RECORDS} ALTER seq TYPE bigint",
+        "has a column of another type",
+    ),
+    "secrets as text": (
+        f"ALTER TABLE {BOOKS} ALTER secret TYPE text USING encode(secret, 'hex')",
+        f"ALTER TABLE {BOOKS} ALTER secret TYPE bytea USING decode(secret, 'hex')",
+        "has a column of another type",
+    ),
     "an unlogged table": (
         f"ALTER TABLE {RECORDS} SET UNLOGGED", f"ALTER TABLE {RECORDS} SET LOGGED", "is unlogged",
     ),

@@ -6,6 +6,8 @@ from urllib.parse import quote
 import pytest
 
 from sklearn_ada.exceptions import LedgerUnavailableError
+from sklearn_ada.holdout.state import State
+from sklearn_ada.ledger import open_existing_ledger
 from tests.support.holdout.asking.sealed.counts import ask, holdout_of
 from tests.support.ledger.damages import forget_connections
 from tests.support.ledger.ledger_backends import PostgreSQLBackend
@@ -79,6 +81,35 @@ def test_a_schema_may_have_any_name_and_its_ledger_has_it_too(postgresql, run, n
     finally:
         forget_connections()
         run(f"DROP SCHEMA {quoted} CASCADE")
+
+
+HOSTILE = """
+CREATE SCHEMA hostile;
+CREATE FUNCTION hostile.run() RETURNS boolean LANGUAGE plpgsql
+    AS 'BEGIN RAISE ''run as %'', current_user; END';
+CREATE FUNCTION hostile.same(text, varchar) RETURNS boolean LANGUAGE sql AS 'SELECT hostile.run()';
+CREATE FUNCTION hostile.same(name, varchar) RETURNS boolean LANGUAGE sql AS 'SELECT hostile.run()';
+CREATE FUNCTION hostile.same(oid, regtype) RETURNS boolean LANGUAGE sql AS 'SELECT hostile.run()';
+CREATE OPERATOR hostile.= (LEFTARG = text, RIGHTARG = varchar, FUNCTION = hostile.same);
+CREATE OPERATOR hostile.= (LEFTARG = name, RIGHTARG = varchar, FUNCTION = hostile.same);
+CREATE OPERATOR hostile.= (LEFTARG = oid, RIGHTARG = regtype, FUNCTION = hostile.same);
+CREATE FUNCTION hostile.pg_advisory_xact_lock(integer) RETURNS boolean LANGUAGE sql AS 'SELECT hostile.run()';
+CREATE FUNCTION hostile.pg_stat_get_tuples_updated(regclass) RETURNS bigint LANGUAGE sql
+    AS 'SELECT hostile.run()::int::bigint';
+GRANT USAGE ON SCHEMA hostile TO PUBLIC;
+"""
+
+
+def test_functions_that_a_search_path_shows_are_not_run(postgresql, roles, run):
+    """They would be run with the rights of whoever begins a ledger, or asks."""
+    run(f"{HOSTILE} ALTER ROLE {roles[0]} SET search_path = hostile, public")
+    try:
+        address = postgresql.url(uuid.uuid4().hex, user=roles[0])
+        assert [asked(address) for _ in range(2)] == [1, 2]
+        ledger = open_existing_ledger(address, State)
+        assert (ledger.verify() > 2, ledger.copies(), len(ledger.secret())) == (True, [], 32)
+    finally:
+        run("DROP SCHEMA hostile CASCADE")
 
 
 def test_a_schema_that_is_not_there_is_named_and_not_made(postgresql):

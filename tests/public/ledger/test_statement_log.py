@@ -1,16 +1,19 @@
 """The server's log of statements, all parameters in it, and the logs and tracebacks of whoever asks."""
 
+import contextlib
 import hashlib
 import hmac
 import io
 import logging
 import re
+import sqlite3
 import traceback
 import uuid
 
+import psycopg
 import pytest
 
-from sklearn_ada.exceptions import LedgerMismatchError
+from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.ledger import sql_session
 from tests.support.holdout.asking.sealed.counts import ask, holdout_of
 from tests.support.ledger.ledger_backends import PostgreSQLBackend
@@ -110,12 +113,24 @@ def test_local_variables_of_a_traceback_show_no_secret(request, tmp_path, where)
         lambda: holdout_of(400, address),
         lambda: holdout_of(500, address).ledger.charge("k", lambda state: 1 / 0),
     ]
+    for body in ("replace(body, '\"schema\":', '\"schema\":9')", "'[1]'"):  # of a later format, and no record
+        errors.append(lambda body=body: (edit_genesis(address, body), holdout_of(500, address)))
     for task in errors:
-        with pytest.raises((LedgerMismatchError, ZeroDivisionError)) as caught:
+        with pytest.raises((LedgerError, ZeroDivisionError)) as caught:
             task()
         text = "".join(map(safe_repr, locals_of(caught.value)))
         assert "Secret(...)" in text
         assert not any(each in text for each in texts_of(secret))
+
+
+def edit_genesis(address, body):
+    if isinstance(address, str):
+        statement = f"UPDATE sklearn_ada_records SET body = {body} WHERE seq = 0 AND book = %s"
+        with psycopg.connect(address.partition("?")[0], autocommit=True) as db:
+            db.execute(statement, [address.partition("book=")[2]])
+    else:
+        with contextlib.closing(sqlite3.connect(address, isolation_level=None)) as db:
+            db.execute(f"UPDATE records SET body = {body} WHERE seq = 0")
 
 
 def locals_of(error):
