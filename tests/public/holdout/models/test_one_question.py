@@ -500,6 +500,9 @@ def test_a_choice_in_another_order_is_the_same(holdout):
 
 AGAIN = {
     "a frame": (pd.DataFrame(X, columns=[*"abcdef"]), Y, [2, 3]),
+    "in Fortran's order": (np.asfortranarray(X), Y, [2, 3]),
+    "a list": (X.tolist(), Y, [2, 3]),
+    "a nullable frame": (pd.DataFrame(X, columns=[*"abcdef"]).convert_dtypes(), Y, [2, 3]),
     "floats": (X, Y.astype(float), [2, 3]),
     "32 bits": (X, Y.astype(np.int32), [2.0, 3.0]),
 }
@@ -517,3 +520,20 @@ def test_a_published_value_is_found_by_rows_and_settings_of_another_type(tmp_pat
     assert (again.best_score_, again.best_score_interval_) == (final.value, final.interval)
     assert again.publish().value == final.value
     assert again.holdout_.report().nats <= nats + 0.02
+
+
+def test_a_tree_on_rows_of_single_precision_is_the_same_and_a_sum_of_them_is_not(tmp_path):
+    """Trees compare with numbers of single precision anyway; a solver comes to other numbers."""
+
+    def is_new_question(model, X):
+        search = GridSearchCV(model, {}, cv=3)
+        fitted = ReusableHoldoutCV(search, ledger=tmp_path / type(model).__name__).fit(X, Y)
+        is_new = not fitted.answers_[0].repeated
+        fitted.publish()
+        return is_new
+
+    for model, is_new in (
+        (DecisionTreeClassifier(max_depth=3, random_state=0), False),
+        (LogisticRegression(), True),
+    ):
+        assert [is_new_question(model, each) for each in (X, X.astype(np.float32))] == [True, is_new]
