@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import io
 import math
 import os
 import sys
@@ -36,9 +37,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada._validation import aligned
 from sklearn_ada.cli.ledger_commands import add_ask_command, add_ledger_commands
-from sklearn_ada.cli.tools import count, picture, print_json, save_picture, write_csv
+from sklearn_ada.cli.tools import Parser, count, picture, print_json, save_picture, write_csv
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.holdout import Holdout
+from sklearn_ada.ledger.addresses import without_passwords
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.planning.plan import HoldoutPlan, plan_holdout
 
@@ -70,21 +72,26 @@ _WORDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status: 0, or 1 for a bad ledger or a closed pipe."""
-    parser = argparse.ArgumentParser(prog="sklearn_ada", description="Reusable holdouts for scikit-learn.")
+    """Run a command and return its exit status: 0, or 1 for a bad ledger or an output that takes no more."""
+    parser = Parser(prog="sklearn_ada", description="Reusable holdouts for scikit-learn.")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo_command(commands)
     _add_plan_command(commands)
     add_ask_command(commands)
     add_ledger_commands(commands)
     chosen = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a name may have signs that a terminal has not
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         chosen.run(chosen)
-        sys.stdout.flush()
+        print(end="", flush=True)
     except LedgerError as error:
-        print(error, file=sys.stderr)
+        print(without_passwords(str(error)), file=sys.stderr)
         return 1
-    except BrokenPipeError:  # whoever was reading has enough, as ``head`` has
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):  # whoever was reading has enough, as ``head`` has
+            cause = error.strerror or error
+            print(f"Not all could be written: {cause}. What was recorded stands.", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         return 1
     return 0

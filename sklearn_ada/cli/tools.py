@@ -10,10 +10,19 @@ import csv
 import json
 import os
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
+from sklearn_ada.ledger.addresses import without_passwords
 from sklearn_ada.ledger.hash_chain import parse_head
 from sklearn_ada.ledger.written_files import check_written, written_file
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors, which repeat what was given, show no password."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the command, with status 2."""
+        super().error(without_passwords(message))
 
 
 def count(text: str) -> int:

@@ -124,7 +124,7 @@ def _mistake_in_url(url: str) -> Mistake | None:
 def _is_plain(url: str) -> bool:
     """Return whether no part of a URL's password could be taken for a host, a database or a book."""
     found = re.fullmatch(
-        rf"{URL}(?:(?P<user>[^:/?#@]*)(?::[^/?#@]*)?@)?(?:\[[^\]]*\]|[^:/?#@%]*)(?::(?P<port>\d*))?([/?][^#@]*)?",
+        rf"{URL}(?:(?P<user>[^:/?#@]*)(?::[^/?#@]*)?@)?(?:\[[^\]]*\]|[^:/?#@%]*)(?::(?P<port>\d*))?(/[^?#@;]*)?(\?[^#@]*)?",
         url,
     )
     if found is None or re.search(r"\s", url):
@@ -152,11 +152,29 @@ def hidden(given: Any) -> Any:
 _NO_TEXT = (int, float, complex, type, type(None))
 
 
+def without_passwords(text: str) -> str:
+    """Return a text, such as a message of others, in which no URL or connection string has its password.
+
+    Examples
+    --------
+    >>> print(without_passwords("unrecognized arguments: postgresql://ada:lovelace@host/holdouts"))
+    unrecognized arguments: postgresql://ada:***@host/holdouts
+    """
+    text = re.sub(r"(://[^\s:/@]*):\S*@", r"\1:***@", text)
+    return re.sub(r"(password|passwd|pwd)(\s*=\s*)[^\s&'\"]+", r"\1\2***", text, flags=re.IGNORECASE)
+
+
 class _Hidden:
-    """What was given, with a representation that anybody may see."""
+    """What was given, as anybody may see it: programs that record parameters write them as text."""
 
     def __repr__(self) -> str:
         return repr(_shown(self))
+
+    def __str__(self) -> str:
+        return str(_shown(self))
+
+    def __format__(self, how: str) -> str:
+        return format(str(self), how)
 
     def __deepcopy__(self, memo: object) -> Self:
         return self

@@ -1,5 +1,6 @@
 """``ledger show``, ``verify`` and ``report`` tell what is in a ledger, and change nothing."""
 
+import contextlib
 import csv
 import io
 import json
@@ -324,6 +325,43 @@ def test_a_url_with_a_slip_is_not_taken_for_a_path(address, tmp_path, monkeypatc
         Holdout(X, Y, ledger=address)
     assert "pw" not in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+MISPLACED = [
+    "{url}", "plan {url}", "plan --rows {url}", "plan --picture {url}", "demo --picture {url}",
+    "ledger {url}", "ledger head {path} {url}", "ledger show {path} --limit {url}", "ledger close {path} --head {url}",
+    "ledger unseal {path} {url}", "ledger unseal {path} --head 1 --key {url}", "ledger head {path} --{url}",
+    "ledger verify {path} --certificate {url}", "ask --predictions {url} --data {url} --ledger {url}",
+    "ask --predictions {path} --data {path} --ledger {url} {url}",
+    "ask --predictions {path} --data {path} --ledger {url} --guess {url}",
+    "ask --predictions {path} --data {path} --ledger {url} --answers {url}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", ["postgresql://ada:XqzZqx@h/d", "postgres://:Xq@Zqx@h", "x:password=XqzZqx"])
+@pytest.mark.parametrize("command", MISPLACED)
+def test_a_password_is_not_repeated_wherever_it_is_given(command, url, ledger, capsys):
+    with contextlib.suppress(SystemExit):
+        assert main(command.format(url=url, path=ledger).split()) == 1
+    printed = "".join(capsys.readouterr())
+    assert not any(part in printed for part in ("Xq", "Zqx"))
+
+
+OUTPUTS = {
+    "a terminal of few signs": ("PYTHONIOENCODING=ascii {}", 0, r"Zo\xeb", ""),
+    "a full disk": ("{} > /dev/full", 1, "", "could be written: No space left on device. What was recorded"),
+    "no output": ("{} >&-", 0, "", ""),
+}
+
+
+@pytest.mark.parametrize(("how", "status", "out", "err"), OUTPUTS.values(), ids=OUTPUTS)
+def test_an_output_that_does_not_take_all_is_no_traceback(how, status, out, err, tmp_path):
+    certify(tmp_path / "ledger.db", "Zoë")
+    show = f"{sys.executable} -m sklearn_ada ledger show {tmp_path / 'ledger.db'}"
+    done = subprocess.run(how.format(show), shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert out in done.stdout
+    assert err in done.stderr if err else done.stderr == ""
 
 
 def test_a_name_steers_neither_a_terminal_nor_a_spreadsheet(tmp_path, printed):

@@ -68,6 +68,7 @@ MISTAKEN = [
     "postgresql://h/d?book=a;password=XqzZqx", "postgresql://h/d?book=a%3Bpassword%3DXqzZqx",
     "postgresql://h/d?schema=a;password=XqzZqx", "postgresql://h/d?book=a=XqzZqx",
     "postgresql://h/d?book=", "postgresql://h/d?book", "postgresql://h/d?b%6Fok=%20", "postgresql://h/d?book=+",
+    "postgresql://h/d;password=XqzZqx", "postgresql://h/d;password=XqzZqx?book=b",
     "postgresql://h/d?schema=", "postgresql://h/d?schema=&book=b", "postgresql://h/d?book=a%00b",
     "postgresql://h/d?book=a%0Ab",
 ]  # fmt: skip
@@ -142,6 +143,10 @@ def test_a_search_shows_no_password_and_goes_on_with_it(url):
         for shown in (each, make_pipeline(each), each.get_params()):
             assert not is_secret(repr(shown))
             assert "***" in repr(shown)
+        given = each.get_params()["ledger"]
+        for text in (str(given), f"{given}", f"{given:<9}"):
+            assert not is_secret(text)  # as programs write it that keep the parameters of each fit
+            assert "***" in text
         assert not is_secret(each._repr_html_() + make_pipeline(each)._repr_html_())
 
 
