@@ -329,7 +329,9 @@ def test_a_url_with_a_slip_is_not_taken_for_a_path(address, tmp_path, monkeypatc
 
 MISPLACED = [
     "{url}", "plan {url}", "plan --rows {url}", "plan --picture {url}", "demo --picture {url}",
-    "ledger {url}", "ledger head {path} {url}", "ledger show {path} --limit {url}", "ledger close {path} --head {url}",
+    "ledger {url}", "ledger head {path} {url}",
+    "ledger show {path} --limit {url}",
+    "ledger close {path} --head {url}",
     "ledger unseal {path} {url}", "ledger unseal {path} --head 1 --key {url}", "ledger head {path} --{url}",
     "ledger verify {path} --certificate {url}", "ask --predictions {url} --data {url} --ledger {url}",
     "ask --predictions {path} --data {path} --ledger {url} {url}",
