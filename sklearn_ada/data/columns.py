@@ -382,7 +382,7 @@ def _one_worker() -> tuple[dict[str, Any], Callable[[Any], Any]]:
         client: Any = sys.modules["distributed"].default_client()
     except (KeyError, ValueError):  # there is no cluster
         return {}, lambda work: None
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    workers = client.nthreads()  # scheduler_info may be overwritten meanwhile by one that lists no workers
     if not workers:
         raise UnreadableRowsError("The cluster has no workers to read the rows.")
     return {"workers": [min(workers)]}, partial(_wait_for, client, min(workers))
@@ -395,5 +395,5 @@ def _wait_for(client: Any, worker: str, work: Any) -> None:
             sys.modules["distributed"].wait(work, timeout=_PATIENCE)
             return
         except TimeoutError:
-            if worker not in client.scheduler_info(n_workers=-1)["workers"]:
+            if worker not in client.nthreads():
                 raise UnreadableRowsError("The worker that hashed the rows is gone: ask again.") from None

@@ -295,7 +295,7 @@ def test_a_worker_that_is_lost_while_it_hashes_is_an_error_and_no_wait_for_ever(
         return block
 
     rows = array.from_array(predicted, chunks=N // 20).map_blocks(slow, dtype=predicted.dtype)
-    worker = min(workers.scheduler_info(n_workers=-1)["workers"])
+    worker = min(workers.nthreads())
     (pid,) = workers.run(os.getpid, workers=[worker]).values()
     killer = threading.Timer(2.0, os.kill, (pid, signal.SIGKILL))
     killer.start()
