@@ -104,7 +104,8 @@ def tables_read_by(function: types.FunctionType) -> dict[str, Any]:
 
     Examples
     --------
-    >>> def scaled(X, table="of the holdout"):
+    >>> import numpy as np
+    >>> def scaled(X):
     ...     return X / RANGE, len(ROWS)
     >>> scaled.__globals__.update(RANGE=np.ones(3), ROWS=np.ones((9, 3)))
     >>> list(tables_read_by(scaled))
@@ -113,14 +114,18 @@ def tables_read_by(function: types.FunctionType) -> dict[str, Any]:
     if is_library(function.__module__):
         return {}
     found: dict[str, Any] = {}
-    for name, attribute in {use for code in _with_nested(function.__code__) for use in _uses_in(code)}:
-        value = function.__globals__.get(name)
+    values, uses = function.__globals__, set[tuple[str, str]]()
+    for code in _with_nested(function.__code__):
+        if any(_may_reach_rows(values.get(name)) for name in code.co_names):
+            uses |= _uses_in(code)
+    for name, attribute in uses:
+        value = values.get(name)
         if _is_own_module(value) and attribute:
             name, value = f"{name}.{attribute}", getattr(value, attribute, None)
         elif attribute in _OF_COLUMNS:
             continue
         parts: Any = ()
-        if isinstance(value, dict | list | tuple) and len(value) <= _FEW:
+        if isinstance(value, _SEVERAL) and len(value) <= _FEW:
             parts = value.items() if isinstance(value, dict) else enumerate(value)
         found |= {f"{name}[{key!r}]": part for key, part in parts if _may_hold_rows(part)}
         if _may_hold_rows(value):
@@ -129,11 +134,20 @@ def tables_read_by(function: types.FunctionType) -> dict[str, Any]:
 
 
 _OF_COLUMNS = {"columns", "dtype", "dtypes", "feature_names_in_", "ndim", "shape"}
+_SEVERAL = (dict, list, tuple)
+_OF_TABLES = ("__array_interface__", "columns", "tocsr", "detach")  # of arrays, frames, matrices, tensors
 _FEW = 100  # parts of a dict or list that are looked at
 
 
+def _may_reach_rows(value: Any) -> bool:
+    return _may_hold_rows(value) or isinstance(value, _SEVERAL) or _is_own_module(value)
+
+
 def _may_hold_rows(value: Any) -> bool:
-    return inspect.isfunction(value) or (hasattr(type(value), "shape") and bool(getattr(value, "shape", ())))
+    """Return whether a value is a function, or a table in memory: others would be read from elsewhere."""
+    kind = type(value)
+    is_table = any(hasattr(kind, name) for name in _OF_TABLES) and not hasattr(kind, "__dask_graph__")
+    return inspect.isfunction(value) or is_table
 
 
 @functools.lru_cache(maxsize=10_000)
