@@ -89,7 +89,7 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.guarantees.description_length import Purse
 from sklearn_ada.holdout.framing import Ask, Framed, frame
-from sklearn_ada.holdout.looking import HeldSignals, Hidden, held_signals, look, with_bare_errors
+from sklearn_ada.holdout.looking import HeldSignals, Hidden, apart, held_signals, look, with_bare_errors
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     ConfirmationRecord,
@@ -329,7 +329,7 @@ class Recording:
         if not models:
             return None
         return [
-            look(form.evaluate, model, data, interrupts, form.stream, form.scale)
+            look(apart(form.evaluate, form.metric), model, data, interrupts, form.stream, form.scale)
             for form, model in zip(self.forms, models, strict=True)
         ]
 
@@ -434,7 +434,8 @@ class Recording:
         """
         question, count, subject = framed.question, framed.question.sealed_count, framed.asked.subject
         in_round = state.still_open(framed.asked.round_name)
-        event, memory = question.release(seen, allowance, draw)
+        release = apart(question.release, question.metric)  # it may compute scores once more
+        event, memory = release(seen, allowance, draw)
         # The transcript theorem holds of answers in whose order the rows have no part.
         by_transcript = count is not None and in_order and state.is_alone(in_round)
         transcript = transcript_of(state, event) if by_transcript else None

@@ -28,7 +28,7 @@ from sklearn_ada.guarantees.description_length import planned_questions
 from sklearn_ada.holdout.asking import Proposal
 from sklearn_ada.holdout.changes import check_not_trained_on
 from sklearn_ada.holdout.framing import explaining_undefined
-from sklearn_ada.holdout.looking import another_error, held_signals, look, with_bare_errors
+from sklearn_ada.holdout.looking import another_error, apart, held_signals, look, with_bare_errors
 from sklearn_ada.holdout.records import SelectionRecord
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
@@ -115,7 +115,8 @@ def _look_and_charge(
     secret, stamp, value = session.secret, session.asker.stamp(), functools.partial(_value_of, metric)
     with held_signals() as interrupts:
         looks = [
-            look(value, subject, session.data, interrupts, stream="index", scale=1.0) for subject in subjects
+            look(apart(value, metric), subject, session.data, interrupts, stream="index", scale=1.0)
+            for subject in subjects
         ]
         seen = [each.seen for each in looks]
         values = [value if isinstance(value, float) and not math.isnan(value) else None for value in seen]

@@ -8,6 +8,9 @@ terminate would be recorded as a failure of the model. So such signals are held 
 delivered; they cost no nats. A ``KeyboardInterrupt`` that a model or a metric raises itself may depend on the
 holdout's rows: it is recorded and paid for as a failure, and then raised again without its message.
 
+**A score keeps nothing.** A scorer or a metric of the user's may note down what it is called with, in an
+attribute, a list that it closes over or a default. As a model does, it looks as a copy, which is discarded.
+
 Not covered: a model that sends a signal to its own process, or ends it, can reveal something without paying,
 as it can by the time that it takes. Its signal looks like the user's.
 
@@ -20,12 +23,15 @@ in reach of debuggers, of notebooks (``%debug``) and of tools that report errors
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import hashlib
 import inspect
 import os
 import pickle
 import signal
 import threading
+import types
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, TypeVar
@@ -34,12 +40,15 @@ import numpy as np
 
 from sklearn_ada._notices import muted
 from sklearn_ada.accounting.events import FAILURES, Symbol
+from sklearn_ada.data.tables import objects_in
 from sklearn_ada.metrics.base import UndefinedMetricError
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.metrics.outputs import UnusableOutputsError
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, OutputSummary
 
 Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _NOT_HELD = {"SIGCHLD", "SIGCLD", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT", "SIGPROF", "SIGPIPE"}
 _HELD = tuple(number for number in signal.valid_signals() if getattr(number, "name", "") not in _NOT_HELD)
@@ -88,6 +97,43 @@ def look(
             interrupts.raised |= is_interrupt
             symbols = another_error(stream, scale, is_interrupt=is_interrupt)
         return Observation(symbols, OutputSummary.of(symbols))
+
+
+def apart(evaluate: Function, metric: Metric) -> Function:
+    """Return a copy of what evaluates by a metric, if that calls a function of the user's.
+
+    The function has variables of its own then; what of them cannot be copied is shared.
+    """
+    if not callable(metric.scoring):
+        return evaluate
+    memo: dict[int, Any] = {}
+    functions = []
+    try:
+        for _, each, _ in objects_in(evaluate, "scoring", "a question"):
+            if inspect.isfunction(each) and (each.__closure__ or each.__defaults__ or each.__kwdefaults__):
+                cells = tuple(types.CellType() for _ in each.__closure__ or ())
+                made = types.FunctionType(each.__code__, each.__globals__, each.__name__, None, cells)
+                memo[id(each)] = functools.update_wrapper(made, each)
+                functions.append((each, made))
+        for each, made in functions:
+            made.__defaults__ = tuple(_copied(value, memo) for value in each.__defaults__ or ())
+            made.__kwdefaults__ = {
+                k: _copied(value, memo) for k, value in (each.__kwdefaults__ or {}).items()
+            }
+            for cell, own in zip(each.__closure__ or (), made.__closure__ or (), strict=True):
+                with contextlib.suppress(ValueError):  # it has no content yet
+                    own.cell_contents = _copied(cell.cell_contents, memo)
+        copied = copy.deepcopy(evaluate, memo)
+    except Exception:
+        return evaluate
+    return copied
+
+
+def _copied(value: Any, memo: dict[int, Any]) -> Any:
+    try:
+        return copy.deepcopy(value, memo)
+    except Exception:  # a module, or whatever cannot be copied
+        return value
 
 
 def another_error(stream: str, scale: float, *, is_interrupt: bool) -> tuple[Symbol, ...]:

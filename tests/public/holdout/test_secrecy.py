@@ -1,10 +1,13 @@
 """The holdout stays out of messages, warnings and representations."""
 
+import math
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
+from sklearn.metrics import make_scorer
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada import Holdout, Metric, ThresholdoutScorer
 
@@ -91,3 +94,94 @@ def test_a_prediction_on_the_holdout_leaves_the_model_as_it_was(marked, rows):
     model = Remembering().fit(rows[0], rows[1])
     marked.certify(model, scoring="accuracy")
     assert not hasattr(model, "seen_")
+
+
+class Noting:
+    """A scorer that notes down what it returned, as some do to show it later."""
+
+    def __init__(self):
+        self.noted = []
+
+    def __call__(self, model, rows, labels):
+        self.noted.append(float(model.score(rows, labels)))
+        return self.noted[-1]
+
+
+def noting():
+    scorer = Noting()
+    return scorer, scorer.noted
+
+
+def noting_method():
+    scorer = Noting()
+    return scorer.__call__, scorer.noted
+
+
+def closing_over_a_list():
+    noted = []
+
+    def scorer(model, rows, labels):
+        noted.append(float(model.score(rows, labels)))
+        return noted[-1]
+
+    return scorer, noted
+
+
+def function_of_predictions():
+    noted = []
+
+    def metric(labels, predicted, power=math.pow):  # what cannot be copied does not matter
+        noted.append(power(float((labels == predicted).mean()), 1))
+        return noted[-1]
+
+    return make_scorer(metric), noted
+
+
+def with_a_list_as_default():
+    noted = []
+
+    def scorer(model, rows, labels, noted=noted, module=math):
+        noted.append(float(model.score(rows, labels)))
+        return module.fabs(noted[-1])
+
+    return scorer, noted
+
+
+def mean_of_scores():
+    noted = []
+
+    def right(labels, predicted):
+        noted.append(float((labels == predicted).mean()))
+        return (labels == predicted).astype(float)
+
+    return Metric(right, kind="mean", range=(0.0, 1.0)), noted
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("way", ["certify", "check", "select"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        noting,
+        noting_method,
+        closing_over_a_list,
+        function_of_predictions,
+        with_a_list_as_default,
+        mean_of_scores,
+    ],
+    ids=lambda make: make.__name__,
+)
+def test_a_score_notes_nothing_of_the_holdout(make, way):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    y = np.random.default_rng(1).integers(0, 2, 300)
+    model, beside = DecisionTreeClassifier(max_depth=1).fit(X[:50], y[:50]), (X[50:120], y[50:120])
+    notes = []
+    for rows in (slice(120, 300), slice(299, 119, -1)):
+        scoring, noted = make()
+        holdout = Holdout(X[rows], y[rows] ^ (rows.step == -1), ledger=":memory:")  # all labels are others
+        if way == "select":
+            holdout.select([model, model], scoring=scoring, epsilon=None)
+        else:
+            getattr(holdout, way)(model, scoring=scoring, guess_from=beside)
+        notes.append(list(noted))
+    assert notes[0] == notes[1]
