@@ -37,6 +37,7 @@ import numpy as np
 
 from sklearn_ada.data.labels import labels_by_value
 from sklearn_ada.digest.canonical import Walk, digest_by
+from sklearn_ada.digest.code import Undigestible
 
 _DIGITS = 1e-6 / math.pi  # no round number: 1/2 would lie between two multiples of one
 _TINY = 1e-12  # below it a number is what a cancellation left
@@ -55,9 +56,10 @@ _CONTAINERS = (list, tuple, set, frozenset, collections.deque)
 _PLAIN = (bool, int, float, str)
 _OF_FOLDS = {
     "cv_results_", "scores_", "mse_path_", "coefs_paths_", "cv_values_", "best_score_", "scorer_", "cv",
+    "_curve_scorer",
 }  # fmt: skip
 """What scikit-learn's estimators keep of their own cross-validation, beside what it has chosen."""
-_INTERNAL = {"_label_encoder", "n_iter_", "n_samples_seen_", "feature_names_in_"}
+_INTERNAL = {"_label_encoder", "n_iter_", "n_samples_seen_", "feature_names_in_", "_fill_dtype"}
 """What some releases of scikit-learn keep and others do not, or not as the same; and names of columns."""
 _NAME = re.compile(r"""[."'](\w+)""")  # of an attribute, or in quotes
 _ALWAYS = {"n_features_in_", "fitted_", "is_fitted_"}  # which tell nothing
@@ -137,7 +139,9 @@ class _LastingWalk(Walk):
         if hasattr(kind, "get_params"):
             counted = {k: v for k, v in counted.items() if k not in settings or not _is_same(settings[k], v)}
         if _is_known(kind):
-            names = _OF_FOLDS if kind.__name__[-2:] == "CV" else set()
+            names = set(_OF_FOLDS if kind.__name__[-2:] == "CV" else ())
+            if kind.__module__.startswith("sklearn."):
+                names |= _that_follow(counted, settings)
             counted = {k: v for k, v in counted.items() if k not in names and not _is_internal(k, v)}
             return {k: v for k, v in counted.items() if not (_is_note(v) and _is_unread(kind, k))}
         kept = {}
@@ -217,12 +221,15 @@ def _settings_of(kind: type) -> dict[str, Any]:
 
 def _is_same(default: Any, value: Any) -> bool:
     """Return whether a setting has its default."""
+    if value is default:
+        return True
     kinds = {type(value), type(default)}
-    is_one_kind = len(kinds) == 1 or kinds == {int, float}
-    is_plain = isinstance(value, _PLAIN) or (
-        type(value) is tuple and all(isinstance(v, _PLAIN) for v in value)
-    )
-    return value is default or (is_one_kind and is_plain and bool(value == default))
+    if isinstance(value, _PLAIN) and value == value:  # NaN is another object in a copy, as sets are
+        return (len(kinds) == 1 or kinds == {int, float}) and bool(value == default)
+    try:
+        return len(kinds) == 1 and lasting_digest(value) == lasting_digest(default)
+    except Undigestible:
+        return False
 
 
 def _is_internal(name: Any, value: Any) -> bool:
@@ -230,6 +237,15 @@ def _is_internal(name: Any, value: Any) -> bool:
     if value is None or isinstance(value, bool) or name in _INTERNAL:
         return True
     return isinstance(name, str) and name[:1] == "_" and isinstance(value, str | int | np.integer)
+
+
+def _that_follow(counted: dict[Any, Any], settings: dict[str, Any]) -> set[Any]:
+    """Return the attributes of an estimator of scikit-learn that its class or other attributes determine."""
+    constants = {
+        name for name, value in counted.items()
+        if isinstance(value, int | float) and name not in settings and str(name)[-1:] != "_"
+    }  # fmt: skip
+    return constants | ({"classes_"} if "_label_binarizer" in counted else set())
 
 
 def _is_place(value: Any) -> bool:

@@ -1,8 +1,11 @@
 """One question is a model, a score by what it computes, and the rows; what is on record is not paid again."""
 
+import copy
 import datetime
 import logging
+import math
 import pathlib
+import pickle
 import time
 import types
 import uuid
@@ -11,10 +14,12 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import Parallel, delayed
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 from sklearn.metrics import (
     accuracy_score,
     f1_score,
@@ -157,6 +162,46 @@ def test_what_a_model_notes_down_makes_no_other_model(holdout, note):
         answers.append(holdout.certify(model, scoring="accuracy", guess=0.7))
     first, again = answers
     assert is_confirmed(holdout, first, again)
+
+
+class WithSettings(LogisticRegression):
+    """Has defaults that are other objects once it was stored."""
+
+    def __init__(self, missing=math.nan, words=frozenset({"a", "b"}), where=pathlib.Path("x"), C=1.0):
+        super().__init__(C=C)
+        self.missing, self.words, self.where = missing, words, where
+
+
+def stored(model):
+    return pickle.loads(pickle.dumps(model))
+
+
+def refitted_by_workers(model):
+    return Parallel(n_jobs=2)(delayed(clone(model).fit)(X[TRAIN], Y[TRAIN]) for _ in range(1))[0]
+
+
+@pytest.mark.parametrize(
+    "again", [stored, copy.deepcopy, refitted_by_workers], ids=lambda again: again.__name__
+)
+@pytest.mark.parametrize(
+    "part",
+    [SimpleImputer(), KNNImputer(), SimpleImputer(add_indicator=True), WithSettings()],
+    ids=["SimpleImputer", "KNNImputer", "with MissingIndicator", "own class"],
+)
+def test_a_model_that_was_stored_has_the_defaults_that_it_had(holdout, part, again):
+    model = make_pipeline(part, LogisticRegression()) if hasattr(part, "transform") else part
+    model.fit(X[TRAIN], Y[TRAIN])
+    first = holdout.certify(model, scoring="accuracy", guess=0.7)
+    assert is_confirmed(holdout, first, holdout.certify(again(model), scoring="accuracy", guess=0.7))
+
+
+@pytest.mark.parametrize("kind", [SGDClassifier, Perceptron])
+def test_a_constant_that_a_class_of_scikit_learn_keeps_makes_no_other_model(holdout, kind):
+    model = kind(random_state=0).fit(X[TRAIN], Y[TRAIN])
+    first = holdout.certify(model, scoring="accuracy", guess=0.7)
+    if vars(model).pop("C", None) is None:  # release 1.6 has it, and no setting of this name
+        model.C = 1.0
+    assert is_confirmed(holdout, first, holdout.certify(model, scoring="accuracy", guess=0.7))
 
 
 @pytest.mark.parametrize("where", [str, pathlib.Path, logging.getLogger], ids=["text", "Path", "logger"])
