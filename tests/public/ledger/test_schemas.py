@@ -103,6 +103,7 @@ GRANT USAGE ON SCHEMA hostile TO PUBLIC;
 def test_functions_that_a_search_path_shows_are_not_run(postgresql, roles, run):
     """They would be run with the rights of whoever begins a ledger, or asks."""
     run(f"{HOSTILE} ALTER ROLE {roles[0]} SET search_path = hostile, public")
+    run(f"ALTER ROLE {roles[0]} SET quote_all_identifiers = on")
     try:
         address = postgresql.url(uuid.uuid4().hex, user=roles[0])
         assert [asked(address) for _ in range(2)] == [1, 2]
