@@ -136,17 +136,19 @@ class Metric:
         response_method: str = "predict",
         pos_label: Any = None,
     ) -> None:
-        self._given = scoring, kind, _check_range(range), response_method, pos_label
         if isinstance(scoring, Metric) or not (isinstance(scoring, str) or callable(scoring)):
             raise bad_parameter("scoring", "Metric", "a scorer string or a scorer", scoring)
-        self._set(*self._given)
+        given = scoring, kind, _check_range(range), response_method, pos_label
+        name = None
+        if not isinstance(scoring, str) and kind != "mean":
+            name = registered_name(scoring)
+            if name is not None and name != registered_name(scoring, shortest=False):
+                self._written = given
+        self._set(name or scoring, *given[1:])
 
     def _set(
-        self, scoring: Any, kind: str | None, bounds: Range | None, response_method: str, pos_label: Any,
-        shortest: bool = True,
-    ) -> None:  # fmt: skip
-        if callable(scoring) and kind != "mean":
-            scoring = registered_name(scoring, shortest=shortest) or scoring
+        self, scoring: Any, kind: str | None, bounds: Range | None, response_method: str, pos_label: Any
+    ) -> None:
         if isinstance(scoring, str):
             measure = _measure_of_string(scoring, kind)
             if None not in (measure.bounds, bounds) and bounds != measure.bounds:
@@ -199,13 +201,11 @@ class Metric:
         >>> written.of_format(3).string, written.of_format(1).string
         ('accuracy', None)
         """
-        scoring, kind, *_ = self._given
-        if number >= 3 or kind == "mean" or not callable(scoring):
-            return self
-        if self.string == registered_name(scoring, shortest=False):
+        if number >= 3 or not hasattr(self, "_written"):
             return self
         made = copy(self)
-        made._set(*self._given, shortest=False)
+        made._set(*self._written)
+        del made._written
         return made
 
     def __call__(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
