@@ -99,8 +99,9 @@ def check_parameters(
     for place, table in readings:
         # Of words, or of numbers, lists that have some of X's are common, and no rows of it.
         strict = width_of(X) > 1 and id(table) in whole
-        if has_rows_of(table, held, X_train, strict=strict) or is_in_order_of(table, X):
-            if GLOBALS not in place or not has_rows_of(table, X_train):
+        is_scaled = is_in_order_of(table, X)
+        if is_scaled or has_rows_of(table, held, X_train, strict=strict):
+            if GLOBALS not in place or not (is_scaled or has_rows_of(table, X_train)):
                 raise _refused(place)
             warn_user(
                 f"A function of the search reads a table that has rows of the holdout: {place}. What it "
