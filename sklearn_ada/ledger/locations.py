@@ -216,9 +216,17 @@ def _session_key(folder: str) -> bytes:
     """Return the session's secret, which is made with its first ledger and lies beside them."""
     path = os.path.join(folder, "key")
     while folder not in _keys:
+        found = None
         with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
-            _keys[folder] = file.read()
+            found = file.read()
+        if found:
+            _keys[folder] = found
             break
+        if found is not None or any(name.endswith(".db") for name in os.listdir(folder)):
+            raise LedgerUnavailableError(
+                "The key of this session's temporary ledgers was removed: whatever was asked of these rows "
+                f"would be forgotten. Start anew; or, for rows that nobody has asked about, {_WAY_OUT}."
+            )
         handle, draft = tempfile.mkstemp(dir=folder)
         with os.fdopen(handle, "wb") as file:
             file.write(os.urandom(24))

@@ -110,11 +110,16 @@ CLEANED = {
     "when it was used": "Holdout(X, y); shutil.rmtree(os.environ['SKLEARN_ADA_SESSION'])",
     "but for a lock": "os.unlink(Holdout(X, y).ledger.path)",
 }
+WITHOUT_KEY = {
+    "of its key": "Holdout(X, y); os.unlink(os.environ['SKLEARN_ADA_SESSION'] + '/key')",
+    "of what its key holds": "Holdout(X, y); os.truncate(os.environ['SKLEARN_ADA_SESSION'] + '/key', 0)",
+}
 USED = {
     "here": "Holdout(X, y)",
     "in a fork": "os.fork() and os.wait() or Holdout(X, y)",
     "in a script": "subprocess.run([sys.executable, '-c', SCRIPT])",
 }
+IN_DEFAULT_RUN = [("when it was used", "here"), ("of its key", "in a script")]
 SCRIPT = (
     "import numpy; from sklearn_ada import Holdout; Holdout(numpy.zeros((100, 2)), numpy.arange(100) % 2)"
 )
@@ -123,8 +128,8 @@ SCRIPT = (
 @pytest.mark.parametrize(
     ("cleaned", "used"),
     [
-        pytest.param(*pair, marks=[] if pair == ("when it was used", "here") else pytest.mark.thorough)
-        for pair in itertools.product(CLEANED, USED)
+        pytest.param(*pair, marks=[] if pair in IN_DEFAULT_RUN else pytest.mark.thorough)
+        for pair in [*itertools.product(CLEANED, USED), *itertools.product(WITHOUT_KEY, ["in a script"])]
     ],
 )
 def test_a_folder_that_was_cleaned_away_is_not_made_again(cleaned, used, tmp_path):
@@ -134,7 +139,7 @@ def test_a_folder_that_was_cleaned_away_is_not_made_again(cleaned, used, tmp_pat
         from sklearn_ada import Holdout
         SCRIPT = {SCRIPT!r}
         X, y = np.zeros((100, 2)), np.arange(100) % 2
-        {CLEANED[cleaned]}
+        {(CLEANED | WITHOUT_KEY)[cleaned]}
         {USED[used]}
     """
     done = interpreter(code, check=False, TMPDIR=tmp_path)
