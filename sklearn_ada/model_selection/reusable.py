@@ -43,6 +43,7 @@ from sklearn_ada.model_selection.training_rows import (
     remember_rows,
     warn_of_blocks,
     warn_of_copies,
+    warn_of_means_of_labels,
     warn_of_rows_of_fit,
     warn_of_steps_before,
 )
@@ -429,6 +430,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         passed = FitParams.of(self, fit_params, n_rows(X))
         if given.given_holdout is None:  # else its rows are not among these
             warn_of_copies(X, passed.groups)
+            warn_of_means_of_labels(X, y)
             warn_of_steps_before()
         self.holdout_, train, cv = set_aside(given, X, y, passed.groups, searches.own_folds(self.search), ids)
         self.train_indices_ = np.asarray(train)

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -50,7 +51,15 @@ from sklearn_ada._validation import bad_parameter, check_real
 from sklearn_ada.data.labels import n_rows, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
-from sklearn_ada.digest.rows import copies_beyond_chance, id_hashes, part_of_each, row_hashes, rows_digest
+from sklearn_ada.digest.rows import (
+    columns_of,
+    copies_beyond_chance,
+    id_hashes,
+    part_of_each,
+    readable,
+    row_hashes,
+    rows_digest,
+)
 from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
 
@@ -61,6 +70,8 @@ _ORIGINS = {"validation": (True, False), "both": (True, True), "fit": (False, Tr
 
 _CHANCE = 1e-6  # of a warning where folds are random
 _SPLITS_LOOKED_AT = 50
+_MOST_KINDS = 20  # of labels, each of which may have columns of its means
+_LEAST_GROUPS = 10  # of rows that have a mean in common
 
 
 class ValidationSplit(Uncopied):
@@ -422,6 +433,37 @@ def warn_of_copies(X: Any, groups: Any) -> None:
             "imbalanced-learn), drop the copies, or keep them together: fit(X, y, groups=...), one group for "
             "a row and its copies."
         )
+
+
+def warn_of_means_of_labels(X: Any, y: Any) -> None:
+    """Warn if a column of X is the mean of y over all rows that have its value, as ``groupby`` gives it."""
+    labels = np.asarray(y)
+    kinds, codes = np.unique(labels, return_inverse=True)
+    targets = [(codes.reshape(-1) == code).astype(float) for code in range(min(len(kinds), _MOST_KINDS))]
+    targets += [labels.astype(float)] if labels.dtype.kind in "biuf" else []
+    columns = enumerate([] if hasattr(X, "tocsr") else map(readable, columns_of(X)))
+    for number, column in ((number, each) for number, each in columns if each.dtype.kind == "f"):
+        if any(_is_mean_of(column, target) for target in targets):
+            name = list(getattr(X, "columns", range(number + 1)))[number]
+            warn_user(
+                f"Column {name!r} of X is the mean of y over all rows that have its value, those of the "
+                "holdout among them: its features tell its labels, and the certified score is too good. "
+                "Compute it inside the model that is searched, from the rows that this is fitted on: "
+                "make_pipeline(TargetEncoder(), model)."
+            )
+            return
+
+
+def _is_mean_of(column: NDArray[np.float64], target: NDArray[np.float64]) -> bool:
+    """Return whether each value of a column is the mean of a target over its rows, in many groups of rows."""
+    for value in column[[0, len(column) // 2, -1]]:  # most columns need no more
+        if not math.isclose(
+            target[column == value].sum(), value * np.sum(column == value), rel_tol=1e-5, abs_tol=1e-6
+        ):
+            return False
+    values, of_row, sizes = np.unique(column, return_inverse=True, return_counts=True)
+    means = np.bincount(of_row.reshape(-1), target) / sizes
+    return bool(np.count_nonzero(sizes > 1) >= _LEAST_GROUPS and np.allclose(values, means))
 
 
 def remember_rows(search: Any, X: Any, y: Any) -> None:
