@@ -159,7 +159,13 @@ class SQLiteLedger(ChainedLedger[State]):
 
     @classmethod
     def _place_of(cls, address: Address) -> str:
-        return os.path.abspath(os.fspath(address))
+        try:
+            return os.path.abspath(os.fspath(address))
+        except FileNotFoundError as error:
+            raise LedgerUnavailableError(
+                f"There is no ledger file {os.path.basename(address)!r}: the working folder of this process "
+                "was removed. Give an absolute path."
+            ) from error
 
     @classmethod
     def _identity_of(cls, place: str) -> str:

@@ -76,15 +76,14 @@ def written_file(path: str | os.PathLike[str], name: str, owner: str) -> Iterato
 
 def check_written(path: str | os.PathLike[str], name: str, owner: str) -> None:
     """Raise ValueError if no file may be written at a path."""
-    target = os.path.abspath(path)
     try:
-        why = _why_not(target)
+        why = _why_not(os.path.abspath(path))
     except OSError as error:  # which may be a ledger of somebody else
         why = f"it cannot be seen what is there ({error.strerror or error})"
     if why is not None:
         expected = "the path of a new file, or of one that may be replaced"
         fix = f"Nothing was written, as {why}: give another name."
-        raise bad_parameter(name, owner, expected, os.path.basename(target), fix)
+        raise bad_parameter(name, owner, expected, os.path.basename(path), fix)
 
 
 def _why_not(path: str) -> str | None:

@@ -11,6 +11,7 @@ import pytest
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.ledger import sqlite, transactions
 from sklearn_ada.ledger.sqlite import LockFile
+from sklearn_ada.ledger.written_files import check_written
 from tests.support.ledger.damages import opened, read
 from tests.support.ledger.ledger_backends import charge, count, fill
 from tests.support.processes import in_a_fork
@@ -23,6 +24,17 @@ def test_where_no_file_can_be_nothing_is_made(tmp_path, name):
     with pytest.raises(LedgerUnavailableError, match=MESSAGES[name]):
         opened(tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_working_folder_that_was_removed_is_named(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(LedgerUnavailableError, match="the working folder of this process was removed"):
+        opened("ledger.db")
+    with pytest.raises(ValueError, match="cannot be seen what is there"):
+        check_written("page.html", "path", "Holdout.export")
+    assert opened(tmp_path / "ledger.db").verify() == 1
 
 
 def foreign_database(journal):
