@@ -97,7 +97,11 @@ from sklearn_ada.ledger.hash_chain import FOLD_OF_ITS_OWN, Ledger, Record
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Pair, Subject, model_digest
 from sklearn_ada.terms.policy import Policy
-from sklearn_ada.terms.recognised_rows import training_hashes, within_cross_validation
+from sklearn_ada.terms.recognised_rows import (
+    training_hashes,
+    training_hashes_of_parts,
+    within_cross_validation,
+)
 from sklearn_ada.terms.row_tables import (
     ANOTHER_JOIN,
     CHANGES,
@@ -460,6 +464,8 @@ def check_not_trained_on(session: Session, subject: Subject) -> None:
     models = (pair.a, pair.b) if isinstance(pair, Pair) else ()
     digests = [model_digest(model, session.data, session.policy) for model in models] or [subject.digest]
     found = [hashes for hashes in map(training_hashes, digests) if hashes is not None]
+    for model in models or (subject.estimator,):
+        found += training_hashes_of_parts(model)
     if not found or session.ledger.read(lambda state: state.closed):
         return
     what = (
@@ -471,6 +477,22 @@ def check_not_trained_on(session: Session, subject: Subject) -> None:
     for hashes in found:
         compare = functools.partial(is_leak, hashes, session.data.feature_hashes)
         _raise_if_found(_charge_overlap(session, [hashes], compare), what)
+
+
+def check_new(session: Session, X: Any) -> None:
+    """Raise `HoldoutLeakError` if rows to be added are training rows of this session, beside this holdout.
+
+    Whoever adds them has them, so nothing is revealed by it.
+    """
+    beside, new = training_hashes(session.genesis.fingerprint), row_hashes(X)
+    if beside is None:
+        return
+    is_distinct = all(len(np.unique(each)) == len(each) for each in (beside, new))
+    if np.isin(new, beside).any() if is_distinct else is_leak(beside, new):
+        raise HoldoutLeakError(
+            "The rows to be added must be rows that nothing was trained on. Got rows that a search of this "
+            "session has trained models on instead. Add new draws only; nothing was recorded or charged."
+        )
 
 
 def check_memory(session: Session, tables: Sequence[Any], what: str = _IN_TRAINING) -> None:

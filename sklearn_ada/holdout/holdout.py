@@ -19,6 +19,7 @@ from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.certificate import export_certificate
 from sklearn_ada.holdout.changes import (
     check_apart,
+    check_new,
     check_not_held_out,
     pooled,
     record_edition,
@@ -763,6 +764,7 @@ class Holdout(Uncopied):
         HoldoutLeakError
             If they repeat its rows, far more than chance allows. That is recorded and paid for, as by
             `check_overlap`.
+            Or if a search of this session has trained models on them, beside this holdout.
         LedgerMismatchError
             If other rows were added to this holdout before.
 
@@ -780,6 +782,7 @@ class Holdout(Uncopied):
         if hashed is not None:
             check_not_of_others(session.ledger, hashed)
         if not were_added(self._session, session):
+            check_new(self._session, X)
             what = "The rows to be added repeat rows of the holdout, more than by chance. Add new draws only."
             check_apart(self._session, [X], what)
         larger = object.__new__(type(self))

@@ -50,7 +50,7 @@ from sklearn_ada.questions.coded import FILL
 from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows, tuned_metric
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.models import Subject, digest_or_nonce
-from sklearn_ada.terms.recognised_rows import remember_training
+from sklearn_ada.terms.recognised_rows import remember_beside, remember_training
 
 _NO_PREDICT = (
     "The best model has no predict, or whichever method the metric takes, and a question to the holdout is "
@@ -228,9 +228,10 @@ class Run:
             If the holdout refuses.
         """
         session, questions = self.session, []
+        remember_beside(session.genesis.fingerprint, self.row_hashes)
         for model, guess, metric in refitted:
             subject = Subject.of(model, session.data, session.policy, "Holdout.certify", fitted=True)
-            remember_training(subject.digest, self.row_hashes)
+            remember_training(subject.digest, self.row_hashes, model)
             asked = Ask(subject, metric, "certify", guess, settings=self.median, round_name=round_name)
             questions.append((asked, plan_question(session, asked)))
         answers = put_together(session, questions)

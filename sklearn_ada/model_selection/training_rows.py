@@ -62,6 +62,7 @@ from sklearn_ada.digest.rows import (
 )
 from sklearn_ada.holdout.changes import check_not_held_out
 from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
+from sklearn_ada.terms.recognised_rows import remember_beside
 
 _of_fit: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 _ROWS = 256  # of X, evenly spaced; of y all
@@ -109,6 +110,7 @@ class ValidationSplit(Uncopied):
         """Yield the one pair (rows to fit on, rows to guess from); no group is in both."""
         of_rows = row_hashes(X)
         check_not_held_out(session_of(self._holdout), X)
+        remember_beside(session_of(self._holdout).genesis.fingerprint, of_rows)
         fit, guess = split_rows(n_rows(X), y, self.validation, self._seed, groups)
         digest = rows_digest(take_rows(X, guess), take_rows(y, guess))
         if digest not in self._parts:

@@ -7,9 +7,12 @@ added. So hashes of the training rows are remembered by the model's digest.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import threading
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,22 +28,48 @@ _MOST_HASHES = 2**24  # of training rows that are remembered: 128 MB
 _WINDOW = 6
 _MIXED = np.array([1, 3, 5, 7], dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
-_trained_on: dict[str, NDArray[np.uint64]] = {}  # by digests of models, those remembered last at the end
+_trained_on: dict[str, NDArray[np.uint64]] = {}  # by models and holdouts, those remembered last at the end
+_models: WeakKeyDictionary[Any, NDArray[np.uint64]] = WeakKeyDictionary()
 _remembering = threading.Lock()
 
 
-def remember_training(model: str, hashes: NDArray[np.uint64]) -> None:
+def remember_beside(holdout: str, hashes: NDArray[np.uint64]) -> None:
+    """Remember hashes of rows that models beside a holdout were fitted on, by its first fingerprint."""
+    before = training_hashes(holdout)
+    new = hashes if before is None else np.concatenate([before, hashes[~np.isin(hashes, before)]])
+    remember_training(holdout, new)
+
+
+def remember_training(name: str, hashes: NDArray[np.uint64], model: Any = None) -> None:
     """Remember hashes of the rows that a model was fitted on, by its digest; of too many, the latest."""
     with _remembering:
-        _trained_on.pop(model, None)
-        _trained_on[model] = hashes
+        _trained_on.pop(name, None)
+        _trained_on[name] = hashes
         while len(_trained_on) > 1 and sum(map(len, _trained_on.values())) > _MOST_HASHES:
             _trained_on.pop(next(iter(_trained_on)))
+        if model is not None:
+            with contextlib.suppress(TypeError):  # it has no hash
+                _models[model] = hashes
 
 
-def training_hashes(model: str) -> NDArray[np.uint64] | None:
-    """Return hashes of the rows that the model of a digest was fitted on; None if nobody remembers them."""
-    return _trained_on.get(model)
+def training_hashes(name: str) -> NDArray[np.uint64] | None:
+    """Return hashes of the training rows of a model, or beside a holdout; None if nobody remembers them."""
+    return _trained_on.get(name)
+
+
+def training_hashes_of_parts(model: Any) -> list[NDArray[np.uint64]]:
+    """Return hashes of the rows that parts of a model were fitted on, such as a frozen one, if remembered."""
+    settings = list(model.get_params().values()) if hasattr(model, "get_params") else []
+    parts = [part for each in settings for part in _flat(each)]
+    return [_models[part] for part in parts if hasattr(part, "fit") and _has_hash(part) and part in _models]
+
+
+def _flat(value: Any) -> list[Any]:
+    return [part for each in value for part in _flat(each)] if isinstance(value, list | tuple) else [value]
+
+
+def _has_hash(value: Any) -> bool:
+    return type(value).__hash__ is not None
 
 
 def rows_of(data: HoldoutData) -> Rows:

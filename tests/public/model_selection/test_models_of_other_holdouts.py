@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -26,9 +28,6 @@ OTHERS = {
     "a label corrected": lambda path, search: fitted(X, RELABELLED).holdout_,
     "another share": lambda path, search: fitted(X, Y, holdout=0.4, ledger=path).holdout_,
     "made by hand": lambda path, search: Holdout(X[:200], Y[:200], ledger=path),
-    "training rows added": lambda path, search: search.holdout_.top_up(
-        X[search.train_indices_], Y[search.train_indices_]
-    ),
 }
 WAYS = {
     "certify": lambda holdout, model: holdout.certify(model, scoring="accuracy", guess=0.5),
@@ -38,6 +37,10 @@ WAYS = {
     "declare": lambda holdout, model: holdout.declare([model], scoring="accuracy"),
     "compare": lambda holdout, model: holdout.compare(
         KNeighborsClassifier(3).fit(X[:9], Y[:9]), model, scoring="accuracy"
+    ),
+    "frozen": lambda holdout, model: holdout.certify(FrozenEstimator(model), scoring="accuracy", guess=0.5),
+    "calibrated": lambda holdout, model: holdout.check(
+        CalibratedClassifierCV(FrozenEstimator(model)).fit(X[300:], Y[300:]), scoring="accuracy", guess=0.5
     ),
     "a scorer": lambda holdout, model: float(ThresholdoutScorer("accuracy", holdout)(model, X + 9.0, Y)),
 }
@@ -74,3 +77,34 @@ def test_equal_models_of_two_orders_are_each_asked_about(tmp_path):
         for name, rows in (("a.db", (X, Y)), ("b.db", (X[ORDER], Y[ORDER])))
     ]
     assert [answer.verdict for answer in answers] == ["agrees", "agrees"]
+
+
+def by_a_scorer(holdout, rows):
+    scorer = ThresholdoutScorer("accuracy", holdout)
+    search = GridSearchCV(
+        KNeighborsClassifier(1), {"p": [1, 2]}, scoring=scorer, cv=scorer.cv, refit=scorer.select_best
+    )
+    search.fit(X[rows], Y[rows])
+
+
+@pytest.mark.parametrize(
+    "train", [by_a_scorer, lambda holdout, rows: fitted(X[rows], Y[rows], holdout=holdout)]
+)
+@pytest.mark.parametrize("added", [slice(200, 600), slice(580, 200, -3), slice(599, 600)])
+def test_training_rows_are_not_added_to_a_holdout(train, added, tmp_path):
+    holdout = Holdout(X[:200], Y[:200], ledger=tmp_path / "ledger.db")
+    train(holdout, slice(200, 500))
+    train(holdout, slice(300, 600))
+    before = holdout.report().to_dict()
+    with pytest.raises(HoldoutLeakError, match=r"nothing was trained on.*nothing was recorded or charged"):
+        holdout.top_up(X[added], Y[added])
+    assert holdout.report().to_dict() == before
+    new = RNG.normal(size=(100, 3)), RNG.integers(0, 2, 100)
+    assert holdout.top_up(*new).n_rows == holdout.top_up(*new).n_rows == 300
+
+
+def test_rows_that_are_equal_by_chance_are_added(tmp_path):
+    dice, labels = RNG.integers(1, 7, size=(600, 2)), RNG.integers(0, 2, 600)
+    holdout = Holdout(dice[:200], labels[:200], ledger=tmp_path / "ledger.db")
+    fitted(dice[200:400], labels[200:400], holdout=holdout)
+    assert holdout.top_up(dice[400:], labels[400:]).n_rows == 400
