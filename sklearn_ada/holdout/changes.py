@@ -479,6 +479,18 @@ def check_not_trained_on(session: Session, subject: Subject) -> None:
         _raise_if_found(_charge_overlap(session, [hashes], compare), what)
 
 
+def check_groups_apart(session: Session, groups: Any) -> None:
+    """Raise `HoldoutLeakError` if training rows are of groups that the holdout has. Groups are public."""
+    own = session.data.group_hashes
+    torn = 0 if own is None or groups is None else int(np.isin(own, row_hashes(np.asarray(groups))).sum())
+    if torn:
+        raise HoldoutLeakError(
+            f"{torn} of the groups of the training rows are groups of the holdout. Rows of one group depend "
+            "on each other, so leave these out of X; or, if they are other groups and only numbered alike, "
+            "give them names of their own. Nothing was fitted, and nothing recorded."
+        )
+
+
 def check_new(session: Session, X: Any) -> None:
     """Raise `HoldoutLeakError` if rows to be added are training rows of this session, beside this holdout.
 

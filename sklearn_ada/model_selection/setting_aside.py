@@ -19,6 +19,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_real, counted
 from sklearn_ada.data.labels import check_groups, check_labels, n_rows, take_rows
 from sklearn_ada.digest.rows import id_hashes, labels_digest, part_of_each
+from sklearn_ada.holdout.changes import check_groups_apart
 from sklearn_ada.holdout.finding import check_sides, check_unchanged, held_before, leave_other, place_of_rows
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.ledger.opening import goes_with_data
@@ -60,6 +61,7 @@ def set_aside(
     hashed = None if ids is None else id_hashes(ids, _FIT, n)
     if given.given_holdout is not None:
         _check_given(given.given_holdout, hashed)
+        check_groups_apart(session_of(given.given_holdout), groups)
         session = session_of(given.given_holdout)
         if of_classes and session.data.classes is not None:
             _check_classes(y, session.data.classes)

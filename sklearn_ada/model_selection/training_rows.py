@@ -60,7 +60,7 @@ from sklearn_ada.digest.rows import (
     row_hashes,
     rows_digest,
 )
-from sklearn_ada.holdout.changes import check_not_held_out
+from sklearn_ada.holdout.changes import check_groups_apart, check_not_held_out
 from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
 from sklearn_ada.terms.recognised_rows import remember_beside
 
@@ -109,6 +109,7 @@ class ValidationSplit(Uncopied):
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield the one pair (rows to fit on, rows to guess from); no group is in both."""
         of_rows = row_hashes(X)
+        check_groups_apart(session_of(self._holdout), groups)
         check_not_held_out(session_of(self._holdout), X)
         remember_beside(session_of(self._holdout).genesis.fingerprint, of_rows)
         fit, guess = split_rows(n_rows(X), y, self.validation, self._seed, groups)

@@ -97,7 +97,7 @@ class HoldoutData:
             expected = f"as long as X, which has {rows} rows"
             raise bad_parameter("y", "Holdout", expected, f"{len(labels)} values")
         X = X.tocsr() if hasattr(X, "tocsr") else X  # not every sparse format has rows to take
-        self.ids = ids
+        self.ids, names = ids, groups
         if ids is not None:
             if len(ids) != len(labels):
                 expected = f"{len(labels)} ids, one for each row"
@@ -122,6 +122,8 @@ class HoldoutData:
         self.units: Units | None = None
         if not (sample_weight is None and groups is None and weight_bound is None):
             self.units = Units(len(labels), sample_weight, groups, weight_bound)
+        # Of each group that has a name, to look for it among those of training rows.
+        self.group_hashes = None if names is None else np.unique(row_hashes(np.asarray(names)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pack what workers cannot derive themselves.

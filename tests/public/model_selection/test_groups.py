@@ -1,12 +1,14 @@
 """Searches over groups: no group on both sides of any split, and groups as units of the certificate."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
-from sklearn_ada import Holdout, ThresholdoutScorer
+from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
+from sklearn_ada.exceptions import HoldoutLeakError
 from tests.support.searches import grid
 
 GROUPS = np.arange(400) // 8
@@ -87,9 +89,39 @@ def test_a_scorers_cv_keeps_groups_whole(rows, tmp_path):
     X, y, X_hold, y_hold = rows[:4]
     holdout = Holdout(X_hold, y_hold, groups=np.arange(len(y_hold)) // 4, ledger=tmp_path / "ledger.db")
     scorer = ThresholdoutScorer("accuracy", holdout)
-    groups = np.arange(len(y)) // 6
+    groups = 10_000 + np.arange(len(y)) // 6  # others than those of the holdout
     fit, guess = next(scorer.cv.split(X, y, groups))
     assert not set(groups[fit]) & set(groups[guess])
     search = grid(LogisticRegression(), scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
     search.fit(X, y, groups=groups)
     assert holdout.report().asked["check"] == 2
+
+
+def by_a_scorer(holdout, rows, labels, groups):
+    scorer = ThresholdoutScorer("accuracy", holdout)
+    search = GridSearchCV(KNeighborsClassifier(1), {}, scoring=scorer, cv=scorer.cv, refit=scorer.select_best)
+    return search.fit(rows, labels, groups=groups)
+
+
+def around(holdout, rows, labels, groups):
+    search = GridSearchCV(KNeighborsClassifier(1), {}, cv=GroupKFold(3))
+    return ReusableHoldoutCV(search, holdout=holdout).fit(rows, labels, groups=groups)
+
+
+@pytest.mark.parametrize("fit", [around, by_a_scorer])
+@pytest.mark.parametrize("name", [int, str, lambda groups: list(groups), pd.Series])
+def test_groups_of_a_given_holdout_are_not_trained_on(fit, name, tmp_path):
+    """Random labels of patients, who come again and again a little changed, in a split by rows."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(50, 3))[GROUPS] + 0.01 * rng.normal(size=(400, 3))
+    labels = rng.integers(0, 2, 50)[GROUPS]
+    train, held = np.split(rng.permutation(400), [300])
+    as_named = {int: lambda groups: groups, str: lambda groups: groups.astype(str)}.get(name, name)
+    holdout = Holdout(rows[held], labels[held], groups=as_named(GROUPS[held]), ledger=tmp_path / "ledger.db")
+    before = holdout.report().to_dict()
+    with pytest.raises(HoldoutLeakError, match=r"of the groups of the training rows.*nothing recorded"):
+        fit(holdout, rows[train], labels[train], as_named(GROUPS[train]))
+    assert holdout.report().to_dict() == before
+    others = ~np.isin(GROUPS[train], GROUPS[held])
+    part = train[others] if others.any() else train
+    fit(holdout, rows[part], labels[part], as_named(GROUPS[part] + 1000))  # other patients
