@@ -20,6 +20,7 @@ from typing import Any
 
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerDamagedError
+from sklearn_ada.ledger.transactions import Secret
 
 _BYTES = 8  # of a value
 _KEY = 32
@@ -167,14 +168,14 @@ def _pem(given: Any, name: str, owner: str, expected: str) -> tuple[bytes, str]:
     The content is given, or the path of the file.
     """
     if isinstance(given, bytes):
-        return given, "octets that are none"
+        return Secret(given), "octets that are none"
     if isinstance(given, str) and "-----BEGIN" in given:
-        return given.encode(), "a text that is none"
+        return Secret(given.encode()), "a text that is none"
     if not isinstance(given, str | os.PathLike):
         raise bad_parameter(name, owner, expected, type(given).__name__)
     try:
         with open(given, "rb") as file:
-            return file.read(), "a file that is none"
+            return Secret(file.read()), "a file that is none"
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "no path"
         raise bad_parameter(name, owner, expected, f"a path that cannot be read ({reason})") from None

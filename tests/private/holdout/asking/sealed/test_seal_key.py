@@ -3,6 +3,7 @@
 import base64
 import os
 import pickle
+import traceback
 
 import numpy as np
 import pytest
@@ -335,3 +336,20 @@ def test_a_summary_agrees_only_with_the_same_outputs_and_what_was_released():
     assert not agree(said.without_values(0), said.without_values(1))
     assert not agree(OutputSummary.joined([said]), OutputSummary.joined([others]))
     assert agree(OutputSummary.joined([said, others]), OutputSummary.joined([said, others]))
+
+
+@pytest.mark.parametrize("kind", [ed25519.Ed25519PrivateKey, x25519.X25519PrivateKey])
+def test_no_local_variable_shows_the_private_key_of_a_file(holdout, tmp_path, kind):
+    """As services that collect errors write them."""
+    path, private = tmp_path / "key.pem", pair(kind)[0]
+    path.write_text(private)
+    secret = private.splitlines()[1]
+    for use in (lambda: holdout.unseal(key=path), lambda: holdout_of(500, tmp_path / "n.db", seal_key=path)):
+        with pytest.raises(ValueError, match="key' parameter") as caught:
+            use()
+        frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)][1:]
+        assert secret not in "".join(repr(value) for frame in frames for value in shown_of(frame))
+
+
+def shown_of(frame):
+    return [value for name, value in frame.f_locals.items() if name != "self"]
