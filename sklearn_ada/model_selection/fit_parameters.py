@@ -47,6 +47,7 @@ from sklearn_ada.model_selection.searches import take_for
 OWNER = "ReusableHoldoutCV.fit"
 _OF_SEARCH = {"cv", "study"}  # which hold numbers of rows and scores
 _LEAST = 35  # numbers that may be a column of X, or rows of it one after the other: fewer are found by none
+_STARTS = re.compile(r"^\w+_init$|^[a-z]+_model$")  # names of what a fit goes on from
 _ADVICE = (
     "Rows that a model is trained on, or stopped by, are not to judge it by. Cut those to stop it by from "
     "the training part of each fold, inside its fit: WithValidation(model) does, or early_stopping=True; or "
@@ -125,15 +126,19 @@ def _is_like(table: Any, X: Any) -> bool:
 def warn_of_fitted_parts(params: FitParams, search: Any) -> None:
     """Warn if a part of a search, or of what is passed beside X, was fitted before and is not fitted anew."""
     for name, value in _beside(params, search):
-        fitted_with = _as_fitted_with(value) if name.startswith("search.") else value
-        for place, each, _ in objects_in(fitted_with, name, OWNER, (Uncopied,)):
-            if _has_learnt(each):
-                warn_user(
-                    f"A part of the search was fitted before: {place}, a {type(each).__name__}. If that was "
-                    "on rows of X, it may have seen the holdout, and the certified score is that of a model "
-                    "which has. Fit it on X[search.train_indices_], or on rows that are not in X."
-                )
-                return
+        if _STARTS.search(name) and value is not None and not _is_aligned(value, params.n):
+            found = [(name, value)]
+        else:
+            fitted_with = _as_fitted_with(value) if name.startswith("search.") else value
+            objects = objects_in(fitted_with, name, OWNER, (Uncopied,))
+            found = [(place, each) for place, each, _ in objects if _has_learnt(each)]
+        for place, each in found[:1]:
+            warn_user(
+                f"A part of the search was fitted before: {place}, a {type(each).__name__}. If that was "
+                "on rows of X, it may have seen the holdout, and the certified score is that of a model "
+                "which has. Fit it on X[search.train_indices_], or on rows that are not in X."
+            )
+            return
 
 
 def _as_fitted_with(value: Any) -> Any:

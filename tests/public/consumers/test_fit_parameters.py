@@ -146,3 +146,13 @@ def test_rows_of_every_kind_are_recognised(X, tmp_path):
     with pytest.raises(HoldoutLeakError, match="'validation_data'"):
         search.fit(rows, y, validation_data=(rows[150:], y[150:]))
     search.fit(rows, y, validation_data=(rows[100:TRAIN], y[100:TRAIN]))
+
+
+@pytest.mark.parametrize("name", ["coef_init", "init_model", "xgb_model"])
+@pytest.mark.parametrize("value", [np.zeros((1, 3)), "model.json", None])
+def test_what_a_fit_goes_on_from_is_warned_of(name, value, recwarn):
+    """Coefficients, boosters and their files are no rows, and may be fitted on those of the holdout."""
+    X, y = np.random.default_rng(0).normal(size=(80, 3)), np.arange(80) % 2
+    over(ledger=":memory:").fit(X, y, **{name: value})
+    warned = [str(each.message) for each in recwarn if "was fitted before" in str(each.message)]
+    assert [f"fitted before: {name}, a " in message for message in warned] == [True] * (value is not None)
