@@ -105,8 +105,9 @@ from sklearn_ada.holdout.state import PRICED_ARRIVALS, LedgerRecord, RefusedErro
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
 from sklearn_ada.metrics.metric import metric_of_record
 from sklearn_ada.questions.coded import RefinedQuestion
-from sklearn_ada.questions.question import Draw, Guess, LossCount, Question, Transcript
+from sklearn_ada.questions.question import Draw, Guess, Question, Transcript
 from sklearn_ada.questions.sealed import as_recorded, verdict_on_record
+from sklearn_ada.questions.seals import Seal
 from sklearn_ada.terms.outputs import Observation, OutputSummary, has_values_of
 from sklearn_ada.terms.policy import Allowance
 
@@ -140,7 +141,7 @@ def put_once(session: Session, asked: Ask, question: Question) -> Answer | None:
 def answer_to(session: Session, framed: Framed, looked: SeenPoint | None = None) -> Answer:
     """Return the answer to a question in its form, recorded and charged.
 
-    ``looked`` gets the count that the look gave, once that is recorded or confirmed.
+    ``looked`` gets what the look gave, once that is recorded or confirmed.
     """
     return _answers_to(session, [framed], looked)[0]
 
@@ -198,18 +199,18 @@ def refuse(session: Session, reason: str, **entry: Any) -> Answer:
 
 @dataclass
 class SeenPoint:
-    """The count that a look gave, for whoever releases it next: shown to nobody before it is charged.
+    """What a look gave, for whoever releases it next: shown to nobody before it is charged.
 
     It is forgotten when its block ends, or the frames of an error would hold it.
     """
 
-    point: int | None = None
+    seen: Any = field(default=None, repr=False)
 
     def __enter__(self) -> SeenPoint:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.point = None
+        self.seen = None
 
 
 class Admission(NamedTuple):
@@ -311,7 +312,9 @@ class Recording:
         question, before = self.framed.question, read_answer(record)
         metric = metric_of_record(question.metric, before.metric)
         by_cells = self.session.policy.seal_key is not None and not self.framed.has_guess_of(record)
-        if metric.describe() == question.metric.describe() and not by_cells:
+        now = question.metric.describe()
+        is_same = metric.describe() == now and before.metric.get("clause") == now.get("clause")
+        if is_same and not by_cells:
             return question
         bare = question.coded if isinstance(question, RefinedQuestion) else question
         guess = Guess(**before.guess) if before.guess else None
@@ -336,7 +339,7 @@ class Recording:
     def answer(
         self, observations: list[Observation] | None, interrupts: HeldSignals, looked: SeenPoint | None
     ) -> Answer:
-        """Return the answer, recorded; ``looked`` gets the count that the look gave."""
+        """Return the answer, recorded; ``looked`` gets what the look gave."""
         session, proposal, framed = self.session, self.proposal, self.framed
         if proposal is None:
             return self._refuse()
@@ -359,8 +362,8 @@ class Recording:
             self.refused = str(refused)
             interrupts.raised = False  # or the asker could tell for nothing what the model did
             return self._refuse()
-        if looked is not None and isinstance(own.seen, int):
-            looked.point = own.seen
+        if looked is not None and not isinstance(own.seen, tuple):  # else it failed
+            looked.seen = own.seen
         interrupts.raised &= record.fresh  # what was recorded before is an answer
         return _answer_on_record(session, framed, record)
 
@@ -375,13 +378,9 @@ class Recording:
         Values of the metric are among it, hidden by the ledger's secret. Where only the holder of a private
         key may read them, what was released stands in their place: 10,000 counts are searched in no time.
         """
-        seen, outputs, count = observation.seen, observation.outputs, question.sealed_count
         if self.session.policy.seal_key is None:
-            return outputs
-        if count is not None and isinstance(seen, int):
-            return outputs.without_values(count.cells.index(seen))
-        symbols = seen if isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen) else ()
-        return outputs.without_values([symbol.to_dict() for symbol in symbols])
+            return observation.outputs
+        return observation.outputs.without_values(question.coarse(observation.seen))
 
     def _record_of_new_answer(
         self, found: Proposal[Admission], secret: bytes, seen: Any, version: str, outputs: str, state: State
@@ -432,12 +431,13 @@ class Recording:
 
         It is checked before that it can be written as JSON.
         """
-        question, count, subject = framed.question, framed.question.sealed_count, framed.asked.subject
+        seal, subject = framed.question.seal, framed.asked.subject
         in_round = state.still_open(framed.asked.round_name)
+        # The transcript theorem holds of answers in whose order the rows have no part.
+        by_transcript = seal is not None and in_order and state.is_alone(in_round)
+        question = framed.question.after(state.levels_of if by_transcript else None)
         release = apart(question.release, question.metric)  # it may compute scores once more
         event, memory = release(seen, allowance, draw)
-        # The transcript theorem holds of answers in whose order the rows have no part.
-        by_transcript = count is not None and in_order and state.is_alone(in_round)
         transcript = transcript_of(state, event) if by_transcript else None
         about: dict[str, Any] = {
             "subject": framed.subject_key, "round_name": in_round, "outputs": outputs,
@@ -448,11 +448,13 @@ class Recording:
             "drawn": question.is_drawn,
         }  # fmt: skip
         kind: type[AnswerRecord] = AnswerRecord
-        if count is not None:
-            kind, nats = SealedRecord, state.account.nats + state.account.price(event)
-            sealed = self.session.sealed(seen, draw.key, draw.secret) if isinstance(seen, int) else None
+        if seal is not None:
+            kind, nats, sealed = SealedRecord, state.account.nats + state.account.price(event), None
+            if not isinstance(seen, tuple):  # else it failed
+                content = seal.content(question.point(seen, allowance.ln_delta, draw))
+                sealed = self.session.sealed(content, draw.key, draw.secret)
             # Published next it would take nothing more, at the value that the guess suggests.
-            half_width = final_half_width(state, count, allowance.purse or state.purse, nats)
+            half_width = final_half_width(state, seal, allowance.purse or state.purse, nats)
             about |= {"sealed": sealed, "population": question.exact.target}
             about["half_width_if_published"] = half_width
         record = kind.of(state, event, allowance, question.private_release({}), **about, **framed.entry)
@@ -653,7 +655,7 @@ def allowance_or_refuse(session: Session, framed: Framed, state: State, together
     exhausted = state.why_outgrown(session.fingerprint) or question.why_exhausted(memory)
     if exhausted is not None:
         raise RefusedError(exhausted)
-    is_sealed, in_round = question.sealed_count is not None, state.still_open(framed.asked.round_name)
+    is_sealed, in_round = question.seal is not None, state.still_open(framed.asked.round_name)
     final = publish and not is_sealed
     own = state.allowance(question.purpose, round_name=in_round, at_once=question.at_once, final=final)
 
@@ -683,7 +685,7 @@ def with_routes(state: State, question: Question, allowance: Allowance, count: i
     RefusedError
         If no route does, or nothing is left of the purse.
     """
-    if allowance.ln_delta == -math.inf and question.sealed_count is None:
+    if allowance.ln_delta == -math.inf and question.seal is None:
         raise RefusedError(
             "nothing is left of the weights of this holdout, which sum to 1, so an exact answer would "
             "certify nothing; cells of counts still certify, by what was released so far: use certify"
@@ -710,12 +712,10 @@ def transcript_of(state: State, event: Event, at_least: float = 0.0) -> Transcri
     return Transcript(state.policy.ln_transcript, nats)
 
 
-def final_half_width(state: State, count: LossCount, purse: Purse | None, nats: float) -> float:
+def final_half_width(state: State, seal: Seal, purse: Purse | None, nats: float) -> float:
     """Return about the half-width of a final, at the value that the guess suggests.
 
     ``purse`` and ``nats`` are what is left then and what was revealed.
     """
     assert purse is not None
-    ln_delta = state.ln_of_stake(purse.final()[0], nats)
-    low, high = count.fixed_interval(count.expected, count.expected, ln_delta)
-    return (high - low) / 2.0
+    return seal.half_width(state.ln_of_stake(purse.final()[0], nats))

@@ -39,13 +39,14 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 
-from sklearn_ada._validation import bad_parameter, counted, number, percent, printable
+from sklearn_ada._validation import LN_2, bad_parameter, counted, number, percent, printable
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import THEOREM
+from sklearn_ada.guarantees.windows import Windows
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     SealedRecord,
@@ -59,12 +60,14 @@ from sklearn_ada.holdout.records import (
 from sklearn_ada.holdout.report import askers_of, letters
 from sklearn_ada.holdout.session import RecordedAnswers, Shown
 from sklearn_ada.holdout.state import PRICED_ARRIVALS, State
+from sklearn_ada.holdout.unsealing import released_by
 from sklearn_ada.ledger.hash_chain import UNREADABLE, Head, Ledger, Record, parse_head
 from sklearn_ada.ledger.written_files import check_written, written_file
 from sklearn_ada.mechanisms.rounding import Cells
 from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
-from sklearn_ada.questions.question import FIRST_WORDS, Guess, LossCount
+from sklearn_ada.questions.question import FIRST_WORDS, Guess
+from sklearn_ada.questions.seals import SealedInterval, seal_of
 from sklearn_ada.terms.policy import Allowance, Genesis, as_given
 
 FORMAT = "sklearn_ada certificate 1"
@@ -525,13 +528,18 @@ def _interval_of(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     ln_delta = _ln_delta_of(state, read)
     if not isinstance(read, SealedRecord):
         return _interval_of_exact(prefix, state, read, ln_delta)
-    count = LossCount.from_description(read.mechanism)
-    ends = count.cells.counts(symbols_of(read.event)[0].value)
-    interval = count.fixed_interval(*ends, ln_delta)
-    if THEOREM not in read.outcome.theorem:
+    seal, number = seal_of(read.mechanism), symbols_of(read.event)[0].value
+    by_transcript = THEOREM in read.outcome.theorem
+    if isinstance(seal, SealedInterval):
+        levels = state.levels_of(seal) if by_transcript else [ln_delta - LN_2] * len(Windows.GROUPS)
+        arrived = read.arrival_nats if by_transcript else 0.0
+        return seal.told(number, [each - arrived for each in levels])
+    ends = seal.told(number)
+    interval = seal.fixed_interval(*ends, ln_delta)
+    if not by_transcript:
         return interval
     nats = state.account.nats + read.arrival_nats + read.price
-    return intersection(interval, [count.transcript_interval(*ends, state.policy.ln_transcript, nats)])
+    return intersection(interval, [seal.transcript_interval(*ends, state.policy.ln_transcript, nats)])
 
 
 def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) -> Ends:
@@ -544,12 +552,9 @@ def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) ->
         _check_ln_delta(ln_delta, read.ln_delta)
     if not isinstance(read.event, CountRelease):
         return intersection(_interval_of_exact(prefix, state, before, ln_delta), [before.outcome.interval])
-    (symbol,) = symbols_of(read.event)
-    point = int(symbol.value)
-    count = LossCount.from_description(before.mechanism)
-    own = count.fixed_interval(point, point, before.ln_delta)
-    now = count.final_interval(point, ln_delta) if read.is_final else own
-    return intersection(now, [own, before.outcome.interval])
+    ln_final = ln_delta if read.is_final else None
+    told = before.outcome.interval
+    return released_by(seal_of(before.mechanism), read.event, before.ln_delta, ln_final, told)[1]
 
 
 def _interval_of_exact(prefix: Prefix, state: State, read: ValueRecord, ln_delta: float) -> Ends:

@@ -4,10 +4,10 @@ An `Ask` names subject, metric, purpose and guess. `plan_question` makes the `Qu
 tune the metric and give the guess, and the settings name the mechanism. Everything is checked before anything
 is looked at or charged.
 
-`in_form` chooses how this ledger answers that question. Where it says so (``answers="coarse"``), a certify of
-a count of 0/1 losses tells its cell and seals the count; with ``"auto"`` the first certify of a ledger is
-exact. Of other metrics the interval may be a function of all rows. Everything else is answered as on any
-other ledger, and takes its stake from the same purse.
+`in_form` chooses how this ledger answers that question. Where it says so (``answers="coarse"``), a certify
+with a guess tells a cell or a window, and seals the rest: the count of 0/1 losses, or a value and its interval;
+with ``"auto"`` the first certify of a ledger is exact. The interval may be a function of all rows. Everything
+else is answered as on any other ledger, and takes its stake from the same purse.
 
 `Framed` is the question in that form with the keys by which it is found again.
 """
@@ -45,6 +45,7 @@ from sklearn_ada.questions.question import (
 )
 from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
+from sklearn_ada.questions.windows import in_windows
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import (
     Subject,
@@ -141,6 +142,8 @@ class Framed:
         Under which it may have been recorded before; a new one is recorded under the first.
     others : tuple of str
         Under which a question of the same may be on record whose answer tells at least as much.
+    other_subjects : tuple of str
+        Keys of what these are about.
     declared_key : str
         Its key among declared models; empty if it surely was not declared.
     entry : dict
@@ -153,6 +156,7 @@ class Framed:
     subject_key: str
     keys: tuple[str, ...]
     others: tuple[str, ...]
+    other_subjects: tuple[str, ...]
     declared_key: str
     entry: dict[str, Any]
 
@@ -169,20 +173,20 @@ class Framed:
             name += _DRAWN
         chosen = question.chosen() if lasting else None
         if chosen is None:
-            key, others = _key_of_guess(session, question, about(name), guess_entry), []
+            key, others, more = _key_of_guess(session, question, about(name), guess_entry), [], []
         else:
             key = lasting_key(about(name), question.purpose, chosen)
-            more = _telling_more(question, drawn=asked.drawn)
-            narrower = [lasting_key(about(each), "certify", {}) for each in more if each != name]
+            more = [about(each) for each in _telling_more(question, drawn=asked.drawn) if each != name]
+            narrower = [lasting_key(each, "certify", {}) for each in more]
             others = [*narrower, *map(Key.final, narrower)]
         final = Key.final(key)
-        keys: tuple[str, ...] = (final,) if asked.publish and question.sealed_count is None else (key, final)
+        keys: tuple[str, ...] = (final,) if asked.publish and question.seal is None else (key, final)
         if recorded_as is not None:
             keys, others = (recorded_as,), []
         entry: dict[str, Any] = {"metric": metric.describe(), "mechanism": mechanism, "guess": guess_entry}
         entry |= {"purpose": question.purpose, "model": subject.name, **session.asker.stamp()}
         declared_key = _declared_key(session, subject, metric)
-        return cls(asked, question, about(name), keys, tuple(others), declared_key, entry)
+        return cls(asked, question, about(name), keys, tuple(others), tuple(more), declared_key, entry)
 
     def has_guess_of(self, record: Record) -> bool:
         """Return whether a record was asked with the guess of this question, to three digits."""
@@ -220,8 +224,8 @@ def _telling_more(question: Question, *, drawn: bool) -> list[str]:
     """Return the mechanisms whose certify, if it is on record, tells what a question asks for."""
     if question.n_subsamples is not None:
         return []
-    exact = ["certify", *["certify" + _DRAWN] * drawn]
-    return exact if question.purpose == "check" and question.chosen() else [*exact, "sealed"]
+    names = ["certify"] if question.purpose == "check" and question.chosen() else ["certify", "sealed"]
+    return [*names, *[name + _DRAWN for name in names if drawn]]
 
 
 def frame(session: Session, asked: Ask, question: Question) -> Framed:
@@ -300,11 +304,10 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
     asked of a declared model, whose share is for one interval, and not for one of each guess.
     """
     policy = session.policy
-    if question.untilted is not question:
-        declared_key = Framed.of(session, asked, question).declared_key
-        if session.ledger.read(lambda state: state.is_declared(declared_key)):
-            question = question.untilted
-    sealed = None
+    if question.untilted is not question and _is_declared(session, asked, question):
+        question = question.untilted
+    sealed: RefinedQuestion | None = None
+    asks = 0
     if policy.seals:
         asks = session.ledger.read(lambda state: state.winners_before(asked.round_name))
         sealed = in_cells(question, session.data, policy, asked.candidates, asks=asks)
@@ -312,16 +315,30 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
         rows = None
         if question.may_use_all_rows:
             rows = with_rows_interval(question, session.data, policy, drawn=asked.drawn)
-        if rows is None:
+        if rows is not None:
+            asked.check_may_be(rows)
+            framed, of_rows = (Framed.of(session, asked, each) for each in (question, rows))
+            if is_by_value_alone(session, framed, of_rows):
+                return question
+            question = rows
+        if policy.seals and not _is_declared(session, asked, question):
+            nats = session.ledger.read(lambda state: state.account.nats)
+            sealed = in_windows(question, session.data, policy, asks=asks, nats=nats)
+        if sealed is None:
             return question
-        asked.check_may_be(rows)
-        framed, of_rows = (Framed.of(session, asked, each) for each in (question, rows))
-        return question if is_by_value_alone(session, framed, of_rows) else rows
     if session.policy.answers == "auto" and question.purpose == "certify":
         is_first = session.ledger.read(lambda state: state.is_first(asked.round_name))
         if is_first or session.ledger.find_each(Framed.of(session, asked, question).keys):
             return question
     return sealed
+
+
+def _is_declared(session: Session, asked: Ask, question: Question) -> bool:
+    """Return whether the model was declared for this metric."""
+    if not session.ledger.read(lambda state: state.has_declared):
+        return False
+    declared_key = Framed.of(session, asked, question).declared_key
+    return session.ledger.read(lambda state: state.is_declared(declared_key))
 
 
 def is_by_value_alone(session: Session, framed: Framed, of_rows: Framed) -> bool:
@@ -400,10 +417,10 @@ def comparison(
     if not policy.is_described:
         fix = "A difference is told without noise, which privacy alone cannot certify."
         raise bad_parameter("route", owner, "one that description length certifies", policy.route, fix)
-    if policy.seals_all:
+    if policy.seals_all and (policy.format < 3 or (guess is None and rows is None)):
         warn_user(
-            "A comparison is told exactly, at once, for some ten nats or more (fewer with guess_from=): "
-            "all later intervals of this ledger become wider. Compare the few models that matter.",
+            "Without guess_from= a comparison is told exactly, at once, for some ten nats or more: all later "
+            "intervals of this ledger become wider. Compare the few models that matter.",
             once=("compare", session.fingerprint),
         )
     subject = Subject.of_pair(a, b, session.data, policy)
@@ -429,9 +446,8 @@ def _mirrored(session: Session, asked: Ask, b: Any, a: Any) -> Ask:
     identity, other = lasting_identity(metric, data), Subject.of_pair(b, a, data, session.policy)
 
     def is_on_record(subject: Subject) -> bool:
-        keys = [
-            subject_key(subject.digest, identity, f"certify{end}", data.first_like) for end in ("", _DRAWN)
-        ]
+        names = [f"{name}{end}" for name in ("certify", "sealed") for end in ("", _DRAWN)]
+        keys = [subject_key(subject.digest, identity, name, data.first_like) for name in names]
         return any(session.ledger.find_subject(key) is not None for key in keys)
 
     if is_on_record(asked.subject) or not is_on_record(other):

@@ -35,8 +35,9 @@ from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.holdout.unsealing import Sealed
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.metrics.metric import metric_of_record
-from sklearn_ada.questions.question import Guess, Question
+from sklearn_ada.questions.question import Draw, Guess, Question
 from sklearn_ada.questions.sealed import as_recorded
+from sklearn_ada.questions.seals import SealedInterval
 from sklearn_ada.terms.policy import Asker
 
 
@@ -62,7 +63,7 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
         SeenPoint() as looked
     ):  # what was sealed with a public key is computed from rows and model, not opened
         answer = answer_to(session, framed, looked)
-        is_final = framed.question.sealed_count is None and (earlier is None or Key.is_final(earlier))
+        is_final = framed.question.seal is None and (earlier is None or Key.is_final(earlier))
         if is_final or not answer.answered:
             return answer
         return _release_final(session, framed.question, answer.index, looked)
@@ -89,7 +90,7 @@ def _as_asked_before(
     metric, data, policy = metric_of_record(question.metric, before.metric), session.data, session.policy
     guess = Guess(**before.guess) if before.guess else None
     recorded = as_recorded(question, metric, guess, before.mechanism, data, policy)
-    asked = unpublished if recorded.sealed_count is None else asked
+    asked = unpublished if recorded.seal is None else asked
     return Framed.of(session, asked, recorded, first_version(str(earlier.key))), earlier
 
 
@@ -101,7 +102,8 @@ def _asked_before(session: Session, asked: Ask, question: Question) -> Record | 
     framed = Framed.of(session, asked, question)
     if not question.is_found_by_subject:
         return session.ledger.find(framed.keys[0])
-    found = session.ledger.find_subject(framed.subject_key)
+    each = (session.ledger.find_subject(key) for key in (framed.subject_key, *framed.other_subjects))
+    found = next((record for record in each if record is not None), None)
     return None if found is not None and not asked.drawn and needs_secret(session, found) else found
 
 
@@ -154,7 +156,10 @@ def _record_final(session: Session, question: Question, record: Record, looked: 
     """
     number, stamp, before = record.seq, session.asker.stamp(), read_answer(record)
     sealed = Sealed(session.ledger, number) if isinstance(before, SealedRecord) else None
-    point = 0 if sealed is None else sealed.point(seen=looked.point)
+    # Of a window it is computed from rows and model, by a look that has just been confirmed.
+    anew = sealed is not None and isinstance(sealed.seal, SealedInterval)
+    point = 0 if sealed is None or anew else sealed.point(seen=looked.seen)
+    draw, seen = None if sealed is None else Draw(session.secret, sealed.key), looked.seen
     is_released = sealed is not None and sealed.released is not None
 
     def decide(state: State) -> UnsealedRecord:
@@ -169,7 +174,10 @@ def _record_final(session: Session, question: Question, record: Record, looked: 
                 "unsealing, at the level of the asking"
             )
         if sealed is not None:
-            return sealed.record(state, point, stamp, allowance, is_released=is_released)
+            assert draw is not None
+            ends = (before.ln_delta, draw, allowance.ln_delta)
+            of_final = question.point(seen, *ends) if anew else point
+            return sealed.record(state, of_final, stamp, allowance, is_released=is_released)
         # A released value certifies the stake of a final, too; the symbol is the only one there can be.
         now = question.described_outcome(before.event, allowance, before.memory)
         interval = intersection(now.interval, [before.outcome.interval])

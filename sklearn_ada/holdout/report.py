@@ -118,9 +118,9 @@ def outlook_of(state: State, value: float) -> Outlook:
     remaining = {name: admitted_one_by_one(state, each) if limited else None for name, each in worst.items()}
     check, certify, published = probes["check"], probes["certify"], None
     forecasts = [_forecast(state, check, check, worst["check"], after) for after in _AHEAD]
-    if certify.sealed_count is not None:  # searches come before the next one, and no checks
+    if certify.seal is not None:  # searches come before the next one, and no checks
         forecasts += _forecasts_of_searches(state, value)
-        published = final_half_width(state, certify.sealed_count, state.purse, state.account.nats)
+        published = final_half_width(state, certify.seal, state.purse, state.account.nats)
     else:
         forecasts += [_forecast(state, check, certify, worst["certify"], after) for after in _AHEAD]
     return Outlook(value, remaining, tuple(forecasts), published, state.finals)
@@ -227,7 +227,7 @@ def _forecast(
     except RefusedError:
         return Forecast(named, probe.purpose, 0.5, 0.5, False)
     bound, width = foreseen_half_width(state, worst, allowance)
-    if probe.sealed_count is not None:
+    if probe.seal is not None:
         half, _ = foreseen_half_width(state, probe, allowance)
     else:
         event = CodedRelease(probe.expected_symbols(allowance))

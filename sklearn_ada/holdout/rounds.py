@@ -57,7 +57,15 @@ from sklearn_ada.exceptions import BudgetExhaustedError
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import foreseen_half_width, put_together, with_routes
 from sklearn_ada.holdout.changes import check_not_trained_on
-from sklearn_ada.holdout.framing import Ask, Framed, Settings, by_default, explaining_undefined, plan_question
+from sklearn_ada.holdout.framing import (
+    Ask,
+    Framed,
+    Settings,
+    by_default,
+    explaining_undefined,
+    plan_question,
+    why_no_interval,
+)
 from sklearn_ada.holdout.records import DeclarationRecord, Key, RoundRecord
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.holdout.state import RefusedError, State
@@ -66,6 +74,7 @@ from sklearn_ada.questions.coded import CodedQuestion, FilledCheck
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import in_cells
 from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
+from sklearn_ada.questions.windows import in_windows
 from sklearn_ada.terms.models import Subject
 from sklearn_ada.terms.policy import Allowance
 
@@ -127,17 +136,21 @@ def open_round(
     check_option(purpose, "purpose", owner, PURPOSES)
     size = check_integer(size, "size", owner)
     alternatives = check_integer(alternatives, "alternatives", owner)
-    exact = worst_question(session, session.metric(scoring), purpose, guess_rows, settings)
-    sealed = in_cells(exact, session.data, session.policy, size if alternatives == 1 else None)
+    metric = session.metric(scoring)
+    exact = worst_question(session, metric, purpose, guess_rows, settings)
+    sealed = _coarsely(session, exact, size if alternatives == 1 else None)
+    is_coarse = sealed is not None or (purpose == "certify" and is_answered_coarsely(session, metric))
     stamp, changed = session.asker.stamp(), session.data.first_like
     name = f"{name} {changed}" if changed else name
     may_be_first = session.policy.answers == "auto" and purpose == "certify" and size == 1
 
     def decide(state: State) -> RoundRecord:
         session.check_not_outgrown(state)
-        at_once = sealed is None or (may_be_first and not state.has_certified)
+        at_once = not is_coarse or (may_be_first and not state.has_certified)
         probe: Question = exact if sealed is None or at_once else sealed
-        allowance = state.allowance(purpose, size, at_once=probe.at_once).among(alternatives)
+        allowance = state.allowance(purpose, size, at_once=at_once and purpose == "certify").among(
+            alternatives
+        )
         _check_admitted(state, probe, allowance, size, alternatives)
         return RoundRecord.of(allowance, at_once=at_once, name=name, purpose=purpose, size=size, **stamp)
 
@@ -273,7 +286,7 @@ def remaining_questions(
         return None
     check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
     exact = worst_question(session, metric, purpose, guess_rows)
-    probe: Question = in_cells(exact, session.data, policy) or exact
+    probe: Question = _coarsely(session, exact) or exact
     return session.ledger.read(lambda state: admitted_one_by_one(state, probe))
 
 
@@ -324,12 +337,22 @@ def _is_admitted(state: State, probe: Question, allowance: Allowance, count: int
         return False
 
 
-def is_answered_in_cells(session: Session, metric: Metric) -> bool:
-    """Return whether a certify of this metric is answered with a cell here."""
-    if metric.has_interval_of_all_rows or metric.lacks_range or not session.data.has_interval(metric):
+def is_answered_coarsely(session: Session, metric: Metric) -> bool:
+    """Return whether a certify of this metric with a guess is answered with a cell or a window here."""
+    if not session.policy.seals or why_no_interval(session, metric, "certify") or metric.chosen_general:
+        return False
+    if session.policy.format >= 3:
+        return True
+    if metric.has_interval_of_all_rows or metric.lacks_range:
         return False
     question = worst_question(session, metric, "certify", None)
     return in_cells(question, session.data, session.policy) is not None
+
+
+def _coarsely(session: Session, exact: Question, candidates: int | None = None) -> Question | None:
+    """Return a question as it is answered with a cell or a window; None if it is with neither."""
+    in_cell = in_cells(exact, session.data, session.policy, candidates)
+    return in_cell or in_windows(exact, session.data, session.policy, asks=0, nats=0.0)
 
 
 def worst_question(

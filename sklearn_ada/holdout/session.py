@@ -59,8 +59,8 @@ from sklearn_ada.ledger.elsewhere import announce, remember, watched
 from sklearn_ada.ledger.hash_chain import OTHER_ORDER, UNREADABLE, WOULD_VOID, Ledger, Record
 from sklearn_ada.ledger.opening import is_temporary, open_ledger, where
 from sklearn_ada.metrics.metric import Metric, as_metric
-from sklearn_ada.questions.question import Guess, LossCount
-from sklearn_ada.questions.sealed import hidden, sealed_context
+from sklearn_ada.questions.question import Guess
+from sklearn_ada.questions.seals import LossCount, hidden, seal_of, sealed_context
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Asker, Genesis, Policy
 from sklearn_ada.terms.recognised_rows import rows_of, within_cross_validation
@@ -191,13 +191,13 @@ class Session:
         label = f"said {self.genesis.fingerprint} {key}"
         return hmac.new(secret, label.encode(), hashlib.sha256).digest()
 
-    def sealed(self, point: int, key: str, secret: bytes) -> str:
-        """Return what the record of this key keeps of a point: hidden, or encrypted for the holder.
+    def sealed(self, content: bytes, key: str, secret: bytes) -> str:
+        """Return what the record of this key keeps of a message: hidden, or encrypted for the holder.
 
         ``secret`` is the ledger's, which cannot be read inside a charge.
         """
         context, public = sealed_context(self.genesis.fingerprint, key), self.policy.seal_key
-        return hidden(point, secret, context) if public is None else sealed_for(public, point, context)
+        return hidden(content, secret, context) if public is None else sealed_for(public, content, context)
 
     def partition(self, n_subsamples: int, *, stratify: bool) -> Subsamples:
         """Return the rows of disjoint subsamples, drawn from the secret."""
@@ -321,8 +321,10 @@ def as_closed(
     nats = _found_nats(ledger, name) if nats_of_ended is None else nats_of_ended(name)
     if nats is None:
         return read
-    outcome, count = read.outcome, LossCount.from_description(read.mechanism)
-    ends = count.cells.counts(read.event.symbols[0].value)  # type: ignore[attr-defined]
+    outcome, count = read.outcome, seal_of(read.mechanism)
+    if not isinstance(count, LossCount):  # a window keeps the level of its asking
+        return read
+    ends = count.told(read.event.symbols[0].value)  # type: ignore[attr-defined]
     ln_beta = Genesis(ledger.genesis).policy.ln_transcript
     interval = intersection(outcome.interval, [count.transcript_interval(*ends, ln_beta, nats)])
     theorem, vacuous = f"{outcome.theorem}; {THEOREM}", interval[0] <= 0.0 and interval[1] >= 1.0

@@ -10,6 +10,8 @@ with a public key, of the holder's private one.
 from __future__ import annotations
 
 import functools
+import math
+import struct
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
@@ -34,8 +36,18 @@ from sklearn_ada.holdout.records import (
 from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
-from sklearn_ada.questions.question import LossCount, Outcome
-from sklearn_ada.questions.sealed import sealed_context, shown
+from sklearn_ada.questions.question import Outcome
+from sklearn_ada.questions.seals import (
+    CLOSED,
+    PUBLISHED,
+    UNSEALED,
+    LossCount,
+    Seal,
+    SealedInterval,
+    seal_of,
+    sealed_context,
+    shown,
+)
 from sklearn_ada.terms.policy import Allowance, Asker, Genesis
 from sklearn_ada.terms.seal_key import check_private_key, opened_with
 
@@ -79,7 +91,7 @@ def unseal(
             "computes it from the rows.",
         )  # fmt: skip
     if fresh and not ledger.read(lambda state: state.closed):
-        most = sum(each.sealed_count.largest_unsealing_nats(each.cell) for each in fresh)
+        most = sum(each.seal.largest_unsealing_nats(each.cell) for each in fresh)
         warn_user(
             f"Unsealing {counted(len(fresh), 'answer')} costs up to {most:.3g} nats, which everything that "
             "is asked of this holdout later pays, by wider intervals; what is sealed still does not. Once "
@@ -115,10 +127,10 @@ class Sealed:
 
     Attributes
     ----------
-    sealed_count : LossCount
+    seal : LossCount or SealedInterval
         What was sealed, rebuilt from the record.
-    cell : tuple of int
-        First and last point of the cell that was released.
+    cell : tuple
+        First and last count of the cell that was released, or the window.
     """
 
     def __init__(self, ledger: Ledger[State], number: int) -> None:
@@ -127,19 +139,21 @@ class Sealed:
         if record is None or not isinstance(read, SealedRecord) or read.sealed is None:
             raise ValueError(f"Record {number} of the ledger holds nothing that is sealed.")
         self.ledger, self.number, self.read, self.key = ledger, number, read, str(record.key)
-        self.sealed_count = LossCount.from_description(read.mechanism)
-        self.cell = self.sealed_count.cells.counts(symbols_of(read.event)[0].value)
+        self.seal: Seal = seal_of(read.mechanism)
+        self.cell: Any = read.outcome.interval
+        if isinstance(self.seal, LossCount):
+            self.cell = self.seal.told(symbols_of(read.event)[0].value)
 
     @property
     def released(self) -> int | None:
-        """The point as it was released, by itself or as a final; None if it was not."""
+        """The count, or the number of the value, as it was released, by itself or as a final; None if it was not."""
         for key in (Key.unsealed(self.number), Key.final(self.number)):
             record = self.ledger.find(key)
             if record is not None:
                 return int(symbols_of(UnsealedRecord.from_dict(record.body).event)[0].value)
         return None
 
-    def point(self, private: Any = None, seen: int | None = None) -> int:
+    def point(self, private: Any = None, seen: int | None = None) -> Any:
         """Return what is sealed; nobody may see it before it is charged.
 
         Parameters
@@ -152,36 +166,75 @@ class Sealed:
         """
         genesis, text = Genesis(self.ledger.genesis), str(self.read.sealed)
         context = sealed_context(genesis.fingerprint, self.key)
+        content = None
         if genesis.policy.seal_key is None:
-            point: int | None = shown(text, self.ledger.secret(), context)
+            content = shown(text, self.ledger.secret(), context)
         elif private is not None:
-            point = opened_with(private, text, context)
-        else:
-            released = self.released
-            point = seen if released is None else released
+            content = opened_with(private, text, context)
+        if content is None and self.released is not None:
+            return self.released  # its record is found again
+        try:
+            point: Any = seen if content is None else self.seal.point(content)
+        except struct.error:
+            point = math.nan
         if point is None:
             raise ValueError(f"Only the holder of the private key can open record {self.number}.")
         low, high = self.cell
-        if not low <= point <= high:
+        value, *ends = point if isinstance(point, tuple) else (point,)
+        if not (low <= value <= high and all(map(math.isfinite, ends))):
             raise LedgerDamagedError("What a record keeps sealed is not in its cell: the ledger was edited.")
         return point
 
     def record(
-        self, state: State, point: int, stamp: dict[str, Any], final: Allowance | None, *, is_released: bool
+        self, state: State, point: Any, stamp: dict[str, Any], final: Allowance | None, *, is_released: bool
     ) -> UnsealedRecord:
         """Return the record that releases the value now.
 
         Its interval is at the level of the asking and, if it is published, at the level of ``final`` as well.
         """
-        count, before = self.sealed_count, self.read.outcome
-        event = CountRelease((count.symbol_within(point, (point, point) if is_released else self.cell),))
-        own = count.fixed_interval(point, point, self.read.ln_delta)
-        fixed = own if final is None else count.final_interval(point, final.ln_delta)
-        interval = intersection(fixed, [own, before.interval])
-        vacuous, target = interval[0] <= 0.0 and interval[1] >= 1.0, self.read.population
-        outcome = Outcome(point / count.n, interval, "exact", before.theorem, target, vacuous)
+        seal, before, target = self.seal, self.read.outcome, self.read.population
+        ln_final = None if final is None else final.ln_delta
+        if isinstance(seal, LossCount):
+            event = CountRelease((seal.symbol_within(point, (point, point) if is_released else self.cell),))
+        else:
+            parts = CLOSED if state.closed else UNSEALED if final is None else PUBLISHED
+            event = seal.release(
+                point, self.cell, self.read.ln_delta if final is None else final.ln_delta, parts
+            )
+        value, interval, step = released_by(seal, event, self.read.ln_delta, ln_final, before.interval)
+        if step and not state.closed:
+            target = f"{target}, rounded to steps of {step:.3g}"
+        bottom, top = (0.0, 1.0) if isinstance(seal, LossCount) else (seal.windows.bottom, seal.windows.top)
+        vacuous = interval[0] <= bottom and interval[1] >= top
+        outcome = Outcome(value, interval, "exact", before.theorem, target, vacuous)
         made = {"number": self.number, "outcome": outcome, **stamp}
         return UnsealedRecord.of(state, self.read, event, final, **made)
+
+
+def released_by(
+    seal: Seal, event: Any, ln_delta: float, ln_final: float | None, told: tuple[float, float]
+) -> tuple[float, tuple[float, float], float]:
+    """Return value and interval of a sealed value that is released, and to what steps it was rounded; 0: to none.
+
+    Parameters
+    ----------
+    seal : LossCount or SealedInterval
+    event : CountRelease
+    ln_delta : float
+        The level of the asking.
+    ln_final : float or None
+        That of a final; None if it is released by itself.
+    told : tuple of float
+        The interval that was released before.
+    """
+    if isinstance(seal, SealedInterval):
+        value, ends, step = seal.read(event, ln_delta if ln_final is None else ln_final)
+        low, high = intersection(ends, [told])
+        return value, (min(low, value), max(high, value)), step
+    point = int(symbols_of(event)[0].value)
+    own = seal.fixed_interval(point, point, ln_delta)
+    fixed = own if ln_final is None else seal.final_interval(point, ln_final)
+    return point / seal.n, intersection(fixed, [own, told]), 0.0
 
 
 def _all_sealed(ledger: Ledger[State]) -> list[int]:

@@ -127,6 +127,10 @@ class RowsInterval:
         the asker must not know, as the order of the rows.
     is_drawn : bool
         Whether it draws something: then the interval holds against nobody who knows the secret.
+    announced : callable or None
+        Takes a level. Returns the ends on rows like those of the guess; None where these are not at hand.
+    deviation : float or None
+        Standard deviation of one term, where the guess has none and the construction foresees it.
     """
 
     name: str
@@ -135,6 +139,8 @@ class RowsInterval:
     foreseen: Callable[[float, float], Range]
     ends: Callable[[Array, Array, Array | None, float, Generator], Range]
     is_drawn: bool = False
+    announced: Callable[[float], Range] | None = None
+    deviation: float | None = None
 
     def describe(self) -> dict[str, Any]:
         """Return what it is and what tunes it."""
@@ -262,6 +268,14 @@ class Measure(ABC):
         None if an interval that follows from the value alone is used.
         """
         return None
+
+    def tuning(self, details: Any) -> dict[str, Any]:
+        """Return what rows of a guess tune beside the range, ready for JSON: of these details and of itself."""
+        return {}
+
+    def with_tuning(self, tuning: dict[str, Any]) -> tuple[Measure, Any]:
+        """Return the measure and the details of which `tuning` returned this."""
+        return self, None
 
     def sensitivity(self, y: Array) -> float | None:
         """Return how far replacing one row may move the value, if bounded.
@@ -444,6 +458,18 @@ def classify_scorers() -> list[tuple[str, str, str]]:
             listed += f"; each score clipped to the range of {declared}, or to what guess_from= suggests"
         rows.append((name, kind, listed))
     return rows
+
+
+def alike(terms: Array, n: int, by: Array | None = None) -> Array:
+    """Return n rows that are distributed like others, of which one column is sorted by.
+
+    Examples
+    --------
+    >>> alike(np.array([3.0, 1.0, 2.0]), 6)
+    array([1., 1., 2., 2., 3., 3.])
+    """
+    order = np.argsort(terms if by is None else by, kind="stable")
+    return np.asarray(terms[order[((np.arange(n) + 0.5) * (len(order) / n)).astype(int)]])
 
 
 def clipped(ends: Range, bounds: Range) -> Range:

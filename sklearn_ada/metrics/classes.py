@@ -7,6 +7,7 @@ confusion matrix certifies: Matthews' correlation, and averages of F1, Jaccard o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -328,7 +329,26 @@ class ClassTable(AllRows):
             table = metrics.confusion_matrix(y, outputs, labels=labels)
             return self.interval_of(table, ln_delta, expected=expected)
 
-        return self._around("confusion matrix", bets, foreseen, value, ends)
+        made = self._around("confusion matrix", bets, foreseen, value, ends)
+        sub_gaussian = math.sqrt(2.0 * (math.log(2.0) - foreseen.ln_delta))
+        return replace(
+            made,
+            announced=lambda ln_delta: self.interval_of(at_mix, ln_delta, expected=expected),
+            deviation=(ends[1] - ends[0]) / 2.0 * math.sqrt(len(foreseen.y)) / sub_gaussian,
+        )
+
+    def tuning(self, details: Any) -> dict[str, Any]:
+        """Return the confusion matrix that is foreseen, with its labels."""
+        if details is None:
+            return {}
+        labels, table = details
+        return {"labels": labels.tolist(), "table": table.tolist()}
+
+    def with_tuning(self, tuning: dict[str, Any]) -> tuple[ClassTable, Any]:
+        """Return this, and the confusion matrix that was foreseen."""
+        if not tuning:
+            return self, None
+        return self, (np.asarray(tuning["labels"]), np.asarray(tuning["table"]))
 
     def _expected(self, foreseen: Foreseen, labels: Array, sizes: NDArray[np.int64]) -> Table:
         """Return the confusion matrix that the guess foresees.

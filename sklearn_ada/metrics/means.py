@@ -29,6 +29,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -50,6 +51,7 @@ from sklearn_ada.metrics.base import (
     Range,
     RowsInterval,
     UndefinedMetricError,
+    alike,
     check_positive,
     class_positions,
     clipped,
@@ -128,7 +130,7 @@ class Mean(SumOfTerms):
         if self.counts:  # so that the value is exactly count / n
             return Measured(_count(self, y, outputs, classes) / len(y), len(y))
         scores = self.terms(y, outputs, classes)
-        return Measured(float(scores.mean()), len(y), float(scores.std()))
+        return Measured(float(scores.mean()), len(y), float(scores.std()), scores)
 
     def scored(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
         """Return the score of every row as it is, not clipped."""
@@ -212,9 +214,10 @@ class RootMean(Measure):
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return minus the root; the deviation is that of the root, by its slope."""
-        squares = -self.squares.terms(y, outputs, classes)
-        root = math.sqrt(float(squares.mean()))
-        return Measured(-root, len(y), float(squares.std()) / (2.0 * root) if root > 0.0 else 0.0)
+        squares = self.squares.terms(y, outputs, classes)
+        root = math.sqrt(-float(squares.mean()))
+        deviation = float(squares.std()) / (2.0 * root) if root > 0.0 else 0.0
+        return Measured(-root, len(y), deviation, squares)
 
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return the root of Chernoff's interval for the mean of the squares."""
@@ -287,18 +290,28 @@ def by_bets(
         return of_metric(max(scaled - half, 0.0), min(scaled + half, 1.0))
 
     def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
-        scaled = np.clip((mean.terms(y, outputs, classes) - bottom) / width, 0.0, 1.0)
+        return of_terms(mean.terms(y, outputs, classes), ln_delta, rng)
+
+    def of_terms(terms: Array, ln_delta: float, rng: Generator, uniform: float | None = None) -> Range:
+        scaled = np.clip((terms - bottom) / width, 0.0, 1.0)
         if not by_row:
             return of_metric(*bets.betting_fixed(scaled, variance, ln_delta))
         reach = _HALF_WIDTHS * bets.betting_half_width(n, variance, ln_delta, predictable=True) + 6.0 * error
         grid = np.linspace(centre - reach, centre + reach, _POINTS)
         grid = grid[(grid > 1e-9) & (grid < 1.0 - 1e-9)]
         drawn = scaled[rng.permutation(len(scaled))]
-        return of_metric(*bets.betting_predictable(drawn, variance, ln_delta, grid, uniform=rng.random()))
+        uniform = rng.random() if uniform is None else uniform
+        return of_metric(*bets.betting_predictable(drawn, variance, ln_delta, grid, uniform=uniform))
+
+    terms_of_guess = foreseen.details
+
+    def announced(ln_delta: float) -> Range:
+        return of_terms(alike(terms_of_guess, n), ln_delta, np.random.default_rng(0), 0.5)
 
     return RowsInterval(
         name, f"betting, {name}{' with a drawn bound' if by_row else ''} (Waudby-Smith, Ramdas 2024)",
         {"centre": centre, "reach": error, "variance": variance}, at, ends, by_row,
+        None if terms_of_guess is None else announced,
     )  # fmt: skip
 
 
@@ -504,7 +517,7 @@ class PairedMean(Mean):
         """Return the mean difference; of 0/1 scores, how often either model alone is right, too."""
         away = self.terms(y, outputs, classes)
         if not self.base.counts:
-            return Measured(float(away.mean()), len(y), float(away.std()))
+            return Measured(float(away.mean()), len(y), float(away.std()), away)
         value = (int(np.count_nonzero(away > 0)) - int(np.count_nonzero(away < 0))) / len(y)
         alone = float((away > 0).mean()), float((away < 0).mean())
         return Measured(value, len(y), float(away.std()), alone)
@@ -537,7 +550,17 @@ class PairedMean(Mean):
             return interval(int(np.count_nonzero(away > 0)), int(np.count_nonzero(away < 0)), ln_delta)
 
         theorem = "disagreements (McNemar 1947), or fixed bets on them (Waudby-Smith, Ramdas 2024)"
-        return RowsInterval("disagreements", theorem, {"gain": gain, "loss": loss}, at, ends)
+        deviation = math.sqrt(max(gain + loss - (gain - loss) ** 2, 0.0))
+        tuning = {"gain": gain, "loss": loss}
+        return RowsInterval("disagreements", theorem, tuning, at, ends, deviation=deviation)
+
+    def tuning(self, details: Any) -> dict[str, Any]:
+        """Return how often either model alone is right, of 0/1 scores."""
+        return {"alone": [*details]} if self.base.counts and details is not None else {}
+
+    def with_tuning(self, tuning: dict[str, Any]) -> tuple[Measure, Any]:
+        """Return this, and how often either model alone is right."""
+        return self, tuple(tuning["alone"]) if "alone" in tuning else None
 
 
 @dataclass(frozen=True)

@@ -410,6 +410,21 @@ class Metric:
         made.measure, made.most_beyond = replace(self.measure, bounds=_check_range(bounds)), 1.0
         return made
 
+    def measured_by(self, measure: Measure) -> Metric:
+        """Return the metric with another measure of the same score.
+
+        Parameters
+        ----------
+        measure : Measure
+
+        Returns
+        -------
+        Metric
+        """
+        made = copy(self)
+        made.measure = measure
+        return made
+
     def check_target(self, y: Array) -> None:
         """Raise UndefinedMetricError if y is of the wrong type.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -66,6 +67,7 @@ class AUC(Measure):
         return bentkus(*clipped(ends, self.limits), int(size), ln_delta, self.limits)
 
 
+_KEPT = 40  # quantiles of the scores of a guess
 _averaged = partial(register, response=CLASS_SCORES, needs_every_class=True)
 
 
@@ -158,3 +160,14 @@ class AveragePrecision(AllRows):
         scale = math.sqrt(np.count_nonzero(is_positive) / np.count_nonzero(foreseen.y == self.positive))
         made = self._around("bands", bands, foreseen, foreseen.value, ends, scale)
         return replace(made, is_drawn=True)  # as ties are broken
+
+    def tuning(self, details: Any) -> dict[str, Any]:
+        """Return quantiles of the scores that are foreseen, of the class and of others."""
+        scores, is_positive = details
+        at = (np.arange(_KEPT) + 0.5) / _KEPT
+        return {"scores": [np.quantile(scores[is_positive == side], at).tolist() for side in (True, False)]}
+
+    def with_tuning(self, tuning: dict[str, Any]) -> tuple[AveragePrecision, Any]:
+        """Return this, and scores that are distributed like those that were foreseen."""
+        scores = np.concatenate(tuning["scores"])
+        return self, (scores, np.arange(len(scores)) < _KEPT)

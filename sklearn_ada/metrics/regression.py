@@ -27,6 +27,7 @@ from sklearn_ada.metrics.base import (
     Range,
     RowsInterval,
     UndefinedMetricError,
+    alike,
     register,
 )
 from sklearn_ada.metrics.outputs import NUMBERS
@@ -98,11 +99,12 @@ class Explained(AllRows):
         mixed -= 2.0 * unexplained * losses.covariance
         deviation = math.sqrt(max(mixed, 0.0)) / losses.baseline
         value = min(max(1.0 - unexplained, self.limits[0]), self.limits[1])
-        return Measured(value, len(y), deviation, details=losses)
+        return Measured(value, len(y), deviation, details=(losses, y, outputs))
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
         """Return fixed bets on both losses, tuned to the means and variances foreseen."""
-        expected: ExpectedLosses = foreseen.details
+        expected: ExpectedLosses
+        expected, *rows = foreseen.details
         clip, deviation = self._clip, foreseen.deviation or 0.1
 
         def interval_of(y: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:
@@ -114,7 +116,27 @@ class Explained(AllRows):
 
         reach = 1.5 * deviation * math.sqrt(2.0 * (math.log(2.0) - foreseen.ln_delta) / len(foreseen.y))
         ends = foreseen.value - reach, foreseen.value + reach
-        return self._around("explained loss", interval_of, foreseen, foreseen.value, ends)
+        made = self._around("explained loss", interval_of, foreseen, foreseen.value, ends)
+        if not rows:  # as when it is read from its record
+            return made
+
+        def announced(ln_delta: float) -> Range:
+            by = np.abs(np.asarray(rows[0], dtype=float) - rows[1])
+            y, outputs = (alike(np.asarray(column, dtype=float), len(foreseen.y), by) for column in rows)
+            low, high = interval_of(y, outputs, ln_delta, np.random.default_rng(0))
+            moved = foreseen.value - self.value(y, outputs, None).value
+            return low + moved, high + moved
+
+        return replace(made, announced=announced)
+
+    def tuning(self, details: Any) -> dict[str, Any]:
+        """Return to what y and errors are clipped, and the losses that are foreseen."""
+        return {"losses": [*details[0]], "target_range": self.target_range, "most_error": self.most_error}
+
+    def with_tuning(self, tuning: dict[str, Any]) -> tuple[Explained, Any]:
+        """Return the measure that clips alike, and the losses that were foreseen."""
+        clip = {"target_range": tuple(tuning["target_range"]), "most_error": tuning["most_error"]}
+        return replace(self, **clip), (ExpectedLosses(*tuning["losses"]),)
 
     def beyond(self, y: Array, outputs: Array, classes: Array | None) -> NDArray[np.bool_]:
         """Return which rows have an error larger than it may be."""
@@ -171,9 +193,22 @@ class MedianError(AllRows):
         errors: Array = foreseen.details
         at = np.linspace(0.5, len(errors) - 0.5, len(errors)) / len(errors)
         n = len(foreseen.y)
-        low, high = (rank / n for rank in median_ranks(n, foreseen.ln_delta))
-        ends = -float(np.interp(high, at, errors)), -float(np.interp(low, at, errors))
-        return self._around("order statistics", interval_of, foreseen, foreseen.value, ends)
+
+        def announced(ln_delta: float) -> Range:
+            low, high = (rank / n for rank in median_ranks(n, ln_delta))
+            return -float(np.interp(high, at, errors)), -float(np.interp(low, at, errors))
+
+        ends = announced(foreseen.ln_delta)
+        made = self._around("order statistics", interval_of, foreseen, foreseen.value, ends)
+        return replace(made, announced=announced)
+
+    def tuning(self, details: Any) -> dict[str, Any]:
+        """Return quantiles of the errors that are foreseen."""
+        return {"errors": np.quantile(details, (np.arange(_KEPT) + 0.5) / _KEPT).tolist()}
+
+    def with_tuning(self, tuning: dict[str, Any]) -> tuple[MedianError, Any]:
+        """Return this, and the errors that were foreseen."""
+        return self, np.asarray(tuning["errors"])
 
 
 register(
@@ -184,6 +219,7 @@ register(
     "max_error", "neg_max_error", response=NUMBERS, reason="is decided by one row, which no sample bounds"
 )(MedianOnly)
 
+_KEPT = 32  # quantiles of the errors of a guess
 _REACH = 4.0  # upper quartiles, to which errors are clipped: no median is as far
 
 

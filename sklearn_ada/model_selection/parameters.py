@@ -17,7 +17,7 @@ from sklearn_ada.data.labels import check_labels
 from sklearn_ada.holdout.advice import median_notice, too_few_rows, warn_of_design
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
-from sklearn_ada.holdout.rounds import is_answered_in_cells, worst_question
+from sklearn_ada.holdout.rounds import is_answered_coarsely, worst_question
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric, as_metric, undefined_metric
 from sklearn_ada.model_selection import searches
@@ -381,9 +381,9 @@ def _why_unasked(model: Any, metric: Metric) -> tuple[str, str] | None:
 
 
 def _warn_of_exact_value(metric: Metric, holdout: Holdout) -> None:
-    """Warn that a ledger that answers in cells answers this metric exactly, at a price."""
+    """Warn that a ledger that answers coarsely answers this metric exactly, at a price."""
     session = session_of(holdout)
-    if not session.policy.seals_all or is_answered_in_cells(session, metric):
+    if not session.policy.seals_all or is_answered_coarsely(session, metric):
         return
     written = repr(metric.name)
     if metric.string is not None and metric.string != metric.name:

@@ -17,13 +17,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.metrics.base import Foreseen, RowsInterval
-from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion
+from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Question, Released
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, observed
@@ -33,16 +32,6 @@ _LN_USUAL = -math.log(10.0)
 _LN_REST = math.log1p(-math.exp(_LN_USUAL))
 _STEPS = 30.0  # of the lattice in half a foreseen interval
 _SCALE = 3.0  # how many of them an end is expected to be off
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What one look at the holdout gave: the value, and all that the construction needs."""
-
-    value: float
-    y: NDArray[Any]
-    outputs: NDArray[Any]
-    classes: NDArray[Any] | None
 
 
 @dataclass(frozen=True)
@@ -78,10 +67,33 @@ class RowsQuestion(RefinedQuestion):
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the value and the outputs, which nobody is shown."""
-        measured, outputs = self.coded.look_at(estimator, data)
-        classes = getattr(estimator, "classes_", None) if self.metric.response.needs_classes else None
-        seen = Rows(measured.value, data.y, outputs, None if classes is None else np.asarray(classes))
-        return observed(self.metric, seen, outputs, measured.value, by_value=data.by_value)
+        seen, outputs = self.coded.rows_seen(estimator, data)
+        return observed(self.metric, seen, outputs, seen.value, by_value=data.by_value)
+
+    def ends(self, seen: Rows, ln_delta: float, rng: Generator) -> tuple[float, float]:
+        """Return the interval at a level, as it is before it is rounded; each side gets half of the level."""
+        usual, own = self._parts(ln_delta)
+        among = self.coded.ends(seen, usual, rng)
+        if ln_delta == -math.inf:
+            return among
+        low, high = self.construction.ends(seen.y, seen.outputs, seen.classes, own, rng)
+        low, high = max(low, among[0]), min(high, among[1])
+        if low > high:  # one of them misses, which is the failure that was allowed for
+            low, high = among
+        return min(low, seen.value), max(high, seen.value)
+
+    def announced(self, ln_delta: float, away: float) -> tuple[float, float]:
+        """Return the ends that the guess foresees at a level, by its rows where they are at hand."""
+        _, own = self._parts(ln_delta)
+        if self.construction.announced is not None:
+            return self.construction.announced(own)
+        return self.construction.foreseen(self.guess.value, own)
+
+    def _parts(self, ln_delta: float) -> tuple[float, float]:
+        """Return the levels of the usual interval and of the construction."""
+        if self.coded.measure.of_all_rows:  # the usual interval is the range
+            return ln_delta, ln_delta
+        return ln_delta + _LN_USUAL, ln_delta + _LN_REST
 
     def release(self, seen: Rows | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the value and both ends, or the failure."""

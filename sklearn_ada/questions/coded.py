@@ -17,6 +17,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from sklearn_ada._validation import bad_parameter, check_real, plain
@@ -38,6 +40,17 @@ _VARIANCES = LogBuckets(1.05)
 _LEAST_VARIANCE = 1e-9
 _LN_FALLBACK = -math.log(10.0)
 _CHECKED = {True: "agrees", False: "differs"}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What one look at the holdout gave: the value, and all that an interval is made of."""
+
+    value: float
+    size: float
+    y: NDArray[Any]
+    outputs: NDArray[Any]
+    classes: NDArray[Any] | None
 
 
 @dataclass(frozen=True)
@@ -72,6 +85,8 @@ class CodedQuestion(Question):
         drawn given X, with a probability of its own for each row.
     tilt : Tilt or None
         How the guess divides the level of a certify of a count; None where it does not.
+    error : float or None
+        Standard error of the holdout's value around the guess; None where nothing was guessed.
     """
 
     settings_type = float
@@ -92,6 +107,7 @@ class CodedQuestion(Question):
     is_chosen: bool = False
     given_rows: bool = False
     tilt: Tilt | None = None
+    error: float | None = None
 
     @classmethod
     def plan(
@@ -137,7 +153,8 @@ class CodedQuestion(Question):
             variance = foreseen_variance(measure, guess, (low, high), size, policy)
             tilt = _tilt_of(expected, measure, metric, data, policy)
             about = (metric, measure, guess, cells, "lattice", scale, size, target)
-            return cls(purpose, *about, variance=variance, tilt=tilt)
+            around = None if expected is None else width * error
+            return cls(purpose, *about, variance=variance, tilt=tilt, error=around)
         if half_cell is not None:
             half_cell = check_real(half_cell, "threshold", "a check", low=width * LEAST_CELL, closed="low")
         wide = half_cell or width * max(policy.half_cell(error, spread, size), LEAST_CELL)
@@ -172,6 +189,34 @@ class CodedQuestion(Question):
         labels = data.labels_for(self.metric, self.measure)
         outputs = self.metric.outputs(estimator, data.X, labels)
         return self.metric.measured(estimator, labels, outputs, self.measure), outputs
+
+    def rows_seen(self, estimator: Any, data: HoldoutData) -> tuple[Rows, NDArray[Any]]:
+        """Look at the holdout: return all that an interval is made of, and the model's outputs."""
+        measured, outputs = self.look_at(estimator, data)
+        classes = getattr(estimator, "classes_", None) if self.metric.response.needs_classes else None
+        labels = None if classes is None else np.asarray(classes)
+        return Rows(measured.value, measured.size, data.y, outputs, labels), outputs
+
+    def ends(self, seen: Rows, ln_delta: float, rng: Generator) -> tuple[float, float]:
+        """Return the interval that follows from the value alone, at a level; each side gets half of it."""
+        if ln_delta == -math.inf:
+            return self.metric.bounds
+        low, high = self.measure.interval((seen.value, seen.value), seen.size, ln_delta)
+        return min(low, seen.value), max(high, seen.value)
+
+    def announced(self, ln_delta: float, away: float) -> tuple[float, float]:
+        """Return the ends that the guess foresees at a level, where the value is so far from it as it may be.
+
+        The interval is that of a value which is ``away`` from the guess, to the side of each end, moved back.
+        """
+        (bottom, top), size = (
+            self.metric.bounds,
+            self._size_of(0) if self.measure.size_is_released else self.size,
+        )
+        below, above = max(self.guess.value - away, bottom), min(self.guess.value + away, top)
+        low, _ = self.measure.interval((below, below), size, ln_delta)
+        _, high = self.measure.interval((above, above), size, ln_delta)
+        return self.guess.value - (below - low), self.guess.value + (high - above)
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return the symbols that will be released once they are recorded."""

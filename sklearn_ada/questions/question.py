@@ -25,9 +25,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_ada._validation import bad_parameter, check_option, check_real, plain
-from sklearn_ada.accounting.codes import CountCode, largest_unsealing_nats
-from sklearn_ada.accounting.events import CountSymbol, Event, Symbol
+from sklearn_ada._validation import bad_parameter, check_option, check_real
+from sklearn_ada.accounting.events import Event, Symbol
 from sklearn_ada.answer import VERDICTS
 from sklearn_ada.data.labels import check_labels, n_rows
 from sklearn_ada.digest.canonical import canonical_digest
@@ -35,12 +34,10 @@ from sklearn_ada.digest.rows import rows_digest
 from sklearn_ada.exceptions import UnsupportedEventError
 from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees import transfer as direct_transfer
-from sklearn_ada.guarantees.tilted import Tilt
-from sklearn_ada.guarantees.transcript import transcript_cell_interval, transcript_interval
-from sklearn_ada.mechanisms.rounding import CountCells, guess_error
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric, undefined_metric
 from sklearn_ada.metrics.outputs import StoredOutputs
+from sklearn_ada.questions.seals import Seal
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation
 from sklearn_ada.terms.policy import Allowance
@@ -50,7 +47,6 @@ Seen = Any
 """What one look gave: of the type that a class's `evaluate` makes and its `release` takes."""
 Failure = tuple[Symbol, ...]
 """The symbols of a failure, which stand where a value would."""
-Ends = tuple[float, float]
 Released = tuple[Event, dict[str, Any]]
 """The event of what is released, and what the mechanism remembers of it."""
 
@@ -77,8 +73,8 @@ class Question(ABC):
     """The population quantity that is certified."""
     memory_name: str = ""
     """Name under which its mechanism remembers earlier questions; empty if it remembers nothing."""
-    sealed_count: LossCount | None = None
-    """What is sealed while only its cell is released; None if the answer is all there is."""
+    seal: Seal | None = None
+    """What is sealed while only its cell, or its window, is released; None if the answer is all there is."""
     n_subsamples: int | None = None
     """Of how many subsamples it takes the median; None if of none."""
     may_use_all_rows: bool = False
@@ -110,7 +106,7 @@ class Question(ABC):
     @property
     def at_once(self) -> bool:
         """Whether an exact value is released at once, which takes more of the budget."""
-        return self.purpose == "certify" and self.sealed_count is None
+        return self.purpose == "certify" and self.seal is None
 
     @property
     def exact(self) -> Question:
@@ -121,6 +117,22 @@ class Question(ABC):
     def untilted(self) -> Question:
         """The same question, with an interval that no guess tunes."""
         return self
+
+    def after(self, levels_of: Callable[[Any], list[float]] | None) -> Question:
+        """Return the question as it is asked after some records.
+
+        ``levels_of`` gives the levels of a seal by the transcript theorem; None where that does not hold.
+        """
+        return self
+
+    def coarse(self, seen: Seen) -> Any:
+        """Return what is released of what was seen, ready for JSON, where all that tells more is left out."""
+        symbols = seen if isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen) else ()
+        return [symbol.to_dict() for symbol in symbols]
+
+    def point(self, seen: Seen, ln_delta: float, draw: Draw, final: float | None = None) -> Any:
+        """Return what is sealed, at the level of the asking; published, at the level of a final as well."""
+        return seen
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
@@ -481,144 +493,6 @@ class Outcome:
 def finite_or_none(value: float) -> float | None:
     """Return a finite number; None for others, as JSON has neither infinity nor NaN."""
     return float(value) if math.isfinite(value) else None
-
-
-# What is sealed. It stands with its cells, and with the probabilities that the code gives them, in the
-# question's record, and can be rebuilt from that: nothing that comes after the asking tunes it.
-
-# Counts of cells are checked where the cells are made.
-_guess_error, _question_interval = plain(guess_error), plain(description_length.question_interval)
-_FINE = 10_000.0  # points to a standard error, so that the width of a cell is whole
-
-
-@dataclass(frozen=True)
-class LossCount:
-    """How many of n rows have a loss of 1, in cells around the guess.
-
-    Losses (or scores) are 0 or 1.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    base, width : int
-        First count of cell 0, and counts in a cell.
-    expected_count, tau : float
-        The count that the guess suggests, and its standard error.
-    half : float
-        Half a cell in standard errors.
-    identical_rows : bool
-        Whether rows are draws of one law; not where intervals are at the holdout's class mix.
-    guess_rows : float or None, default=None
-        Of how many rows the guess is that tilts the interval; None: none does.
-    """
-
-    n: int
-    base: int
-    width: int
-    expected_count: float
-    tau: float
-    half: float
-    identical_rows: bool
-    guess_rows: float | None = None
-
-    @classmethod
-    def around(
-        cls, guess: float, size: float, n: int, *, identical_rows: bool, half: float, tilted: bool = False
-    ) -> Self:
-        """Fix cells and code from a guess made on ``size`` rows.
-
-        ``half`` is half of a cell, in standard errors of the guess; ``tilted`` whether the guess divides the
-        level of the interval, too.
-        """
-        rows = max(round(size), 1)
-        cells = CountCells.around(n, guess=guess, guess_rows=rows, width=half)
-        tau = _guess_error(n, guess, rows)
-        return cls(n, cells.base, cells.width, n * guess, tau, half, identical_rows, size if tilted else None)
-
-    @classmethod
-    def from_description(cls, mechanism: dict[str, Any]) -> Self:
-        """Return the count that `describe` wrote into a record."""
-        return cls(**{name: mechanism[name] for name in cls.__dataclass_fields__ if name in mechanism})
-
-    @property
-    def cells(self) -> CountCells:
-        """The cells of the counts."""
-        return CountCells(self.n, self.base, self.width)
-
-    @property
-    def step(self) -> float:
-        """How wide a cell is, as a share of the rows."""
-        return self.width / self.n
-
-    @property
-    def expected(self) -> int:
-        """The count that the guess suggests."""
-        return min(max(round(self.expected_count), 0), self.n)
-
-    @property
-    def tilt(self) -> Tilt | None:
-        """How the guess divides the level of the interval; None if it does not."""
-        if self.guess_rows is None:
-            return None
-        share = min(max(self.expected_count / self.n, 0.0), 1.0)
-        return Tilt(share, self.guess_rows, self.n, self.identical_rows)
-
-    @property
-    def theorem(self) -> str:
-        """Name of the interval of the count."""
-        return "Clopper-Pearson" if self.tilt is None else self.tilt.theorem
-
-    def describe(self) -> dict[str, Any]:
-        """Return all that is fixed, ready for JSON."""
-        fixed = {"statistic": "loss count", **vars(self)}  # all plain numbers: asdict would copy each
-        return {name: each for name, each in fixed.items() if each is not None}
-
-    def symbol(self, stream: str, value: int | str) -> CountSymbol:
-        """Return the symbol of a cell, or of a failure.
-
-        All candidates of a search have the same code, whose cells are measured in standard errors. So what
-        they cost together does not depend on the order in which they are recorded.
-        """
-        if stream == "candidate":
-            half = round(_FINE * self.half)
-            return CountSymbol(stream, value, -half, 2 * half, -0.5, _FINE)
-        return CountSymbol(stream, value, self.base, self.width, self.expected_count, self.tau)
-
-    def symbol_within(self, point: int, possible: tuple[int, int]) -> CountSymbol:
-        """Return the symbol of a count between the first and the last that are possible."""
-        low, high = possible
-        return CountSymbol("unsealed", point, low, high - low + 1, self.expected_count, self.tau)
-
-    def largest_unsealing_nats(self, possible: tuple[int, int]) -> float:
-        """Return the price of the dearest of the counts that are possible."""
-        return largest_unsealing_nats(*possible, CountCode(self.expected_count, self.tau))
-
-    def fixed_interval(self, low: int, high: int, ln_delta: float) -> Ends:
-        """Return the interval at the level of the asking; the range where nothing is left of that."""
-        if ln_delta == -math.inf:
-            return 0.0, 1.0
-        if self.tilt is not None:
-            return self.tilt.interval(low, high, ln_delta)
-        return _question_interval(low, high, self.n, ln_beta=ln_delta, weight=1.0, nats=0.0)
-
-    def final_interval(self, point: int, ln_delta: float) -> Ends:
-        """Return the interval of a count that is published, at the level of that.
-
-        Its cell was released before, so it may tune the interval: where it contradicts the guess, nothing is
-        tilted towards that.
-        """
-        holds = self.cells.index(point) == 0
-        return (self if holds else replace(self, guess_rows=None)).fixed_interval(point, point, ln_delta)
-
-    def transcript_interval(self, low: int, high: int, ln_beta: float, nats: float) -> Ends:
-        """Return the interval of the transcript theorem for the counts from ``low`` to ``high``.
-
-        For rows of one law it is from the probability of the cell, else from the tails at its edges.
-        """
-        if self.identical_rows:
-            return transcript_cell_interval(low, high, self.n, ln_beta=ln_beta, nats=nats)
-        return transcript_interval(low, high, self.n, ln_beta=ln_beta, nats=nats, identical_rows=False)
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,17 @@ the failure probability), and that of the transcript theorem (with the part s2),
 horizon, only what was released so far. Both hold together (`sklearn_ada.guarantees.intersection`). The value
 is released later, at the level of the asking (`sklearn_ada.guarantees.question_interval`).
 
-What is sealed is a count of losses (`sklearn_ada.questions.question.LossCount`).
+What is sealed is a count of losses (`sklearn_ada.questions.seals.LossCount`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease, Event
-from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import THEOREM
@@ -26,17 +23,9 @@ from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width, winne
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.all_rows import by_value_alone
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion
-from sklearn_ada.questions.question import (
-    Draw,
-    Ends,
-    Failure,
-    Guess,
-    LossCount,
-    Outcome,
-    Question,
-    Released,
-    Transcript,
-)
+from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released, Transcript
+from sklearn_ada.questions.seals import Ends, LossCount, SealedInterval, seal_of
+from sklearn_ada.questions.windows import window_as_recorded
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
@@ -50,13 +39,13 @@ class SealedQuestion(RefinedQuestion):
     ----------
     coded : CodedQuestion
         The same question, answered at once.
-    sealed_count : LossCount
+    seal : LossCount
         What is sealed, and its cells.
     urn : {"winner", "candidate"}
         Which urn learns from the answer.
     """
 
-    sealed_count: LossCount
+    seal: LossCount
     urn: str = "winner"
     stream = "cells"  # under which a look notes a failure; `release` gives it its own code
     scale = 0.0
@@ -71,12 +60,12 @@ class SealedQuestion(RefinedQuestion):
     @property
     def target(self) -> str:  # type: ignore[override]
         """The population quantity, and that the score is the centre of a cell."""
-        step = f"{self.sealed_count.step:.3g}"
+        step = f"{self.seal.step:.3g}"
         return f"{self.coded.target}, told as the centre of its cell, rounded to steps of {step}"
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
-        return {"name": "sealed", "urn": self.urn, **self.sealed_count.describe()}
+        return {"name": "sealed", "urn": self.urn, **self.seal.describe()}
 
     def chosen(self) -> dict[str, Any] | None:
         """Return nothing: the guess fixes the cells."""
@@ -86,25 +75,23 @@ class SealedQuestion(RefinedQuestion):
         """Look at the holdout and return the point, which nobody is shown."""
         measured, outputs = self.coded.look_at(estimator, data)
         return observed(
-            self.metric,
-            round(measured.value * self.sealed_count.n),
-            outputs,
-            measured.value,
-            by_value=data.by_value,
+            self.metric, round(measured.value * self.seal.n), outputs, measured.value, by_value=data.by_value
         )
+
+    def coarse(self, seen: Any) -> Any:
+        """Return the number of the cell."""
+        return self.seal.cells.index(seen) if isinstance(seen, int) else super().coarse(seen)
 
     def release(self, seen: int | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the cell, or the failure."""
         if isinstance(seen, int):
-            return CountRelease(
-                (self.sealed_count.symbol(self.urn, self.sealed_count.cells.index(seen)),)
-            ), {}
+            return CountRelease((self.seal.symbol(self.urn, self.seal.cells.index(seen)),)), {}
         failure, *more = seen
-        return CountRelease((self.sealed_count.symbol(self.urn, failure.value), *more)), {}
+        return CountRelease((self.seal.symbol(self.urn, failure.value), *more)), {}
 
     def expected_symbols(self, allowance: Allowance) -> tuple[Any, ...]:
         """Return what would be released if the guess were exact."""
-        return (self.sealed_count.symbol(self.urn, 0),)
+        return (self.seal.symbol(self.urn, 0),)
 
     def half_width_bound(
         self, allowance: Allowance, transcript: Transcript | None = None
@@ -131,13 +118,13 @@ class SealedQuestion(RefinedQuestion):
         if isinstance(value, str):
             return Outcome.failed(value, self.metric.bounds, self.target)
         interval = self._interval(value, allowance, transcript)
-        theorem = self.sealed_count.theorem + ("" if transcript is None else f"; {THEOREM}")
+        theorem = self.seal.theorem + ("" if transcript is None else f"; {THEOREM}")
         vacuous = interval[0] <= 0.0 and interval[1] >= 1.0
-        centre, verdict = self.sealed_count.cells.centre(value), "differs" if value else "agrees"
+        centre, verdict = self.seal.cells.centre(value), "differs" if value else "agrees"
         return Outcome(centre, interval, verdict, theorem, self.target, vacuous)
 
     def _interval(self, cell: int, allowance: Allowance, transcript: Transcript | None) -> Ends:
-        ends, count = self.sealed_count.cells.counts(cell), self.sealed_count
+        ends, count = self.seal.cells.counts(cell), self.seal
         fixed = count.fixed_interval(*ends, allowance.ln_delta)
         if transcript is None:
             return fixed
@@ -195,8 +182,10 @@ def as_recorded(
         return question
     if mechanism["name"] == "sealed":
         assert guess is not None
-        count = LossCount.from_description(mechanism)
-        return SealedQuestion(replace(question, metric=metric, guess=guess), count)
+        seal = seal_of(mechanism)
+        if isinstance(seal, SealedInterval):
+            return window_as_recorded(question, metric, guess, mechanism, data, policy)
+        return SealedQuestion(replace(question, metric=metric, guess=guess), seal)
     width = mechanism.get("half_cell") if question.is_chosen else None
     half_cell = width if isinstance(width, float) else None
     planned = CodedQuestion.plan(question.purpose, metric, guess, data, policy, half_cell)
@@ -227,41 +216,9 @@ def verdict_on_record(question: Question, recorded: Outcome, mechanism: dict[str
         return recorded.verdict
     guess, width = at_least.guess.value, mechanism.get("half_cell")
     if not is_exact and mechanism["name"] == "sealed":
-        count = LossCount.from_description(mechanism)
-        cell = count.cells.index(min(max(round(guess * count.n), 0), count.n))
-        agrees = count.cells.centre(cell) == recorded.value
+        agrees = seal_of(mechanism).agrees(guess, recorded.value)
     else:
         if is_exact or not isinstance(width, float):
-            count_cells = question.sealed_count
-            width = at_least.cells.half_cell if count_cells is None else count_cells.step / 2.0
+            width = (at_least.cells if question.seal is None else question.seal).half_cell
         agrees = abs(guess - recorded.value) <= width * (1.0 + 1e-9)
     return "agrees" if agrees else "differs"
-
-
-# The value itself, as its record keeps it where no public key was given (else `terms.seal_key`).
-
-_BYTES = 8  # of a value
-
-
-def sealed_context(fingerprint: str, key: str) -> str:
-    """Return what a value is sealed for: the record of this key, of a ledger with this genesis."""
-    return f"sealed {fingerprint} {key}"
-
-
-def hidden(point: int, secret: bytes, context: str) -> str:
-    """Return a point as its record keeps it, hidden by the ledger's secret."""
-    return _padded(point.to_bytes(_BYTES, "big", signed=True), secret, context).hex()
-
-
-def shown(text: str, secret: bytes, context: str) -> int:
-    """Return the point that `hidden` hid."""
-    try:
-        return int.from_bytes(_padded(bytes.fromhex(text), secret, context), "big", signed=True)
-    except (TypeError, ValueError) as error:
-        raise LedgerDamagedError("What a record keeps sealed cannot be read: it was edited.") from error
-
-
-def _padded(content: bytes, secret: bytes, context: str) -> bytes:
-    """Return bytes under the pad of a record, which also takes it off."""
-    pad = hmac.new(secret, context.encode(), hashlib.sha256).digest()[:_BYTES]
-    return bytes(a ^ b for a, b in zip(content, pad, strict=True))

@@ -371,7 +371,8 @@ def lasting_identity(metric: Metric, data: HoldoutData) -> dict[str, Any]:
             named = lasting_digest(as_shortest(base.scoring))[0]
         except Undigestible:
             named = _nonce()
-    bounds = None if metric.suggests_range else described["range"]
+    of_rows = metric.suggests_range or metric.measure.of_all_rows
+    bounds = None if of_rows else described["range"]
     return {"scoring": named, "kind": described["kind"], "range": bounds}
 
 

@@ -1,6 +1,6 @@
 """Seal values that only the holder of a private key can open.
 
-Without a key, sealed values are hidden by the ledger's secret (`sklearn_ada.questions.sealed.hidden`), which
+Without a key, sealed values are hidden by the ledger's secret (`sklearn_ada.questions.seals.hidden`), which
 whoever opens the ledger has. With the holder's public key, kept in the ledger's first record, each value is
 encrypted for it (ECIES): a fresh X25519 key pair is made, HKDF (SHA-256) derives a key from what it shares
 with the holder's, and AES-GCM encrypts the value with that. The fresh private key is dropped, so whoever
@@ -8,7 +8,7 @@ sealed a value cannot open it again. The record's key and the holdout's fingerpr
 with it: nothing that was sealed for one record can be opened as another's. The library `cryptography` does
 each of these.
 
-What is sealed has one length, whatever the value is.
+What is sealed has one length for each kind of question, whatever the value is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from sklearn_ada._validation import bad_parameter
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.ledger.transactions import Secret
 
-_BYTES = 8  # of a value
 _KEY = 32
 _MAKE = (
     "Make a pair: openssl genpkey -algorithm x25519 -out private.pem; "
@@ -63,7 +62,7 @@ def public_key_text(given: Any, owner: str) -> str:
         raise bad_parameter("seal_key", owner, expected, "a private key", fix)
     text: str = key.public_bytes_raw().hex()
     try:
-        sealed_for(text, 0, "")
+        sealed_for(text, b"", "")
     except ValueError:  # a point of small order, with which nothing is shared
         raise bad_parameter("seal_key", owner, expected, "a key of small order", _MAKE) from None
     return text
@@ -91,14 +90,14 @@ def check_private_key(given: Any, public: str, owner: str) -> Any:
     return key
 
 
-def sealed_for(public: str, point: int, context: str) -> str:
-    """Return a point that only the holder of the private key can read.
+def sealed_for(public: str, content: bytes, context: str) -> str:
+    """Return a message that only the holder of the private key can read.
 
     Parameters
     ----------
     public : str
         What `public_key_text` returned.
-    point : int
+    content : bytes
     context : str
         What it is sealed for; it opens with the same only.
     """
@@ -107,13 +106,12 @@ def sealed_for(public: str, point: int, context: str) -> str:
     sender = once.public_key().public_bytes_raw()
     shared = once.exchange(library.x25519.X25519PublicKey.from_public_bytes(bytes.fromhex(public)))
     cipher = _cipher(shared, sender, bytes.fromhex(public))
-    content = point.to_bytes(_BYTES, "big", signed=True)
     envelope: bytes = sender + cipher.encrypt(_NONCE, content, context.encode())
     return envelope.hex()
 
 
-def opened_with(private: Any, text: str, context: str) -> int:
-    """Return the point that `sealed_for` sealed.
+def opened_with(private: Any, text: str, context: str) -> bytes:
+    """Return the message that `sealed_for` sealed.
 
     Parameters
     ----------
@@ -132,7 +130,8 @@ def opened_with(private: Any, text: str, context: str) -> int:
         sender, content = whole[:_KEY], whole[_KEY:]
         shared = private.exchange(library.x25519.X25519PublicKey.from_public_bytes(sender))
         cipher = _cipher(shared, sender, private.public_key().public_bytes_raw())
-        return int.from_bytes(cipher.decrypt(_NONCE, content, context.encode()), "big", signed=True)
+        opened: bytes = cipher.decrypt(_NONCE, content, context.encode())
+        return opened
     except (library.invalid, TypeError, ValueError) as error:
         raise LedgerDamagedError("What a record keeps sealed cannot be opened: it was edited.") from error
 

@@ -1,0 +1,232 @@
+"""A certify that is answered with a window: value and interval are sealed.
+
+Any question that has an interval is answered so on a ledger that answers coarsely, if its guess foresees where
+the interval will lie (`sklearn_ada.guarantees.windows`): an area under a curve, an error of numbers, the
+difference of two models. What is released is the number of a window; value and interval, at the level of the
+asking, are kept for later. Counts of 0/1 losses have narrower cells instead (`sklearn_ada.questions.sealed`).
+
+Without a guess nothing can be foreseen: such a certify is answered exactly, at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scipy.special import ndtr, stdtrit
+
+from sklearn_ada._validation import LN_2
+from sklearn_ada.accounting.codes import symbols_of
+from sklearn_ada.accounting.events import CountRelease, Event
+from sklearn_ada.guarantees.description_length import intersection
+from sklearn_ada.guarantees.transcript import THEOREM
+from sklearn_ada.guarantees.windows import LEAST_SLACK, SLACK, Windows
+from sklearn_ada.mechanisms.rounding import winner_width
+from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.questions.all_rows import RowsQuestion, with_rows_interval
+from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows
+from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released, Transcript
+from sklearn_ada.questions.seals import Point, SealedInterval
+from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.terms.outputs import Observation, observed
+from sklearn_ada.terms.policy import Allowance, Policy
+
+_FEW_ROWS = 100.0  # of a guess, whose precision is not well known then
+_LIKELY_NATS = 0.04  # of a window that was announced
+
+
+@dataclass(frozen=True)
+class WindowQuestion(RefinedQuestion):
+    """One certify that is answered with a window.
+
+    Parameters
+    ----------
+    coded : CodedQuestion
+        The same question, with the interval that follows from its value alone.
+    whole : CodedQuestion or RowsQuestion
+        The same question, answered at once.
+    seal : SealedInterval
+        What is sealed, and its windows.
+    ln_levels : tuple of float or None
+        Logarithm of the level of one side, of each group of windows, once the records before it are fixed;
+        None where description length speaks alone.
+    """
+
+    whole: CodedQuestion | RowsQuestion
+    seal: SealedInterval
+    ln_levels: tuple[float, ...] | None = None
+    stream = "cells"  # under which a look notes a failure; `release` gives it its own code
+    scale = 0.0
+    urn = "winner"
+    is_found_by_subject = True
+
+    @property
+    def is_drawn(self) -> bool:  # type: ignore[override]
+        """Whether the interval draws something from the ledger's secret."""
+        return self.whole.is_drawn
+
+    @property
+    def exact(self) -> Question:
+        """The same question, answered at once."""
+        return self.whole
+
+    @property
+    def target(self) -> str:  # type: ignore[override]
+        """The population quantity, and that the score is a guess."""
+        return f"{self.coded.target}, shown as the guess, moved to the window that holds its interval"
+
+    def describe(self) -> dict[str, Any]:
+        """Return a JSON-ready description of everything that is fixed."""
+        drawn = {"drawn": True} if self.is_drawn else {}
+        return {"name": "sealed", "urn": self.urn, **self.seal.describe(), **drawn}
+
+    def chosen(self) -> dict[str, Any] | None:
+        """Return nothing: the guess fixes the windows."""
+        return {}
+
+    def after(self, levels_of: Callable[[SealedInterval], list[float]] | None) -> WindowQuestion:
+        """Return the question as it is asked after some records, which fix its levels."""
+        return replace(self, ln_levels=None if levels_of is None else tuple(levels_of(self.seal)))
+
+    def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
+        """Look at the holdout: return what intervals are made of, which nobody is shown."""
+        seen, outputs = self.coded.rows_seen(estimator, data)
+        return observed(self.metric, seen, outputs, seen.value, by_value=data.by_value)
+
+    def coarse(self, seen: Any) -> Any:
+        """Return nothing: which window it is follows from the records before."""
+        return []
+
+    def point(self, seen: Rows, ln_delta: float, draw: Draw, final: float | None = None) -> Point:
+        """Return the value and its interval: at a level or, published, at that of a final as well."""
+        interval = self.whole.ends(seen, ln_delta, draw.own_generator())
+        if final is not None:
+            interval = intersection(self.whole.ends(seen, final, draw.own_generator()), [interval])
+        return seen.value, *interval
+
+    def release(self, seen: Rows | Failure, allowance: Allowance, draw: Draw) -> Released:
+        """Return the event of releasing the number of the window, or the failure.
+
+        The interval is evaluated at the same levels whatever comes of it.
+        """
+        if isinstance(seen, tuple):
+            failure, *more = seen
+            return CountRelease((self.seal.symbol(self.urn, failure.value), *more)), {}
+        levels = self._levels(allowance.ln_delta)
+        ends = [self.whole.ends(seen, each + LN_2, draw.own_generator()) for each in levels]
+        number = self.seal.windows.released(ends, levels)
+        return CountRelease((self.seal.symbol(self.urn, number),)), {}
+
+    def expected_symbols(self, allowance: Allowance) -> tuple[Any, ...]:
+        """Return what would be released if the guess were exact."""
+        return (self.seal.symbol(self.urn, 0),)
+
+    def half_width_bound(
+        self, allowance: Allowance, transcript: Transcript | None = None
+    ) -> tuple[float, float]:
+        """Return the half-width if the answer agrees with the guess, and the range's width."""
+        ln_level = allowance.ln_delta - LN_2 if transcript is None else transcript.ln_beta - transcript.nats
+        low, high = self.seal.windows.window(0, ln_level)
+        return (high - low) / 2.0, self.metric.width
+
+    def foreseen_half_width(
+        self, allowance: Allowance, transcript_of: Callable[[Event], Transcript]
+    ) -> tuple[float, float]:
+        """Return the half-width if the guess holds: a surprise is wider, and may not decide on admission."""
+        return self.half_width_bound(allowance, transcript_of(CountRelease(self.expected_symbols(allowance))))
+
+    def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+        """Return what the window certifies."""
+        number, windows = symbols_of(event)[0].value, self.seal.windows
+        if isinstance(number, str):
+            return Outcome.failed(self.metric.why_failed(number), self.metric.bounds, self.target)
+        low, high = self.seal.told(number, self._levels(allowance.ln_delta))
+        theorem = self._theorem + ("" if self.ln_levels is None else f"; {THEOREM}")
+        vacuous, verdict = low <= windows.bottom and high >= windows.top, "differs" if number else "agrees"
+        return Outcome(windows.value(number), (low, high), verdict, theorem, self.target, vacuous)
+
+    def outcome(
+        self, event: Event, allowance: Allowance, memory: dict[str, Any], transcript: Transcript | None
+    ) -> Outcome:
+        """Return what the window certifies, at the levels that were fixed before."""
+        return self.described_outcome(event, allowance, memory)
+
+    def _levels(self, ln_delta: float) -> list[float]:
+        return [ln_delta - LN_2] * len(Windows.GROUPS) if self.ln_levels is None else [*self.ln_levels]
+
+    @property
+    def _theorem(self) -> str:
+        if not isinstance(self.whole, RowsQuestion):
+            return self.coded.measure.theorem
+        theorem = self.whole.construction.theorem
+        return theorem if self.coded.measure.of_all_rows else f"{theorem}; {self.coded.measure.theorem}"
+
+
+def in_windows(
+    question: Question, data: HoldoutData, policy: Policy, *, asks: int, nats: float
+) -> WindowQuestion | None:
+    """Return the question as it is answered with a window; None if it is answered as on any ledger.
+
+    Parameters
+    ----------
+    question : Question
+        In the form in which it would be answered at once.
+    data : HoldoutData
+    policy : Policy
+    asks : int
+        How many questions about winners the ledger has answered before: windows widen with it.
+    nats : float
+        What was released before, at about whose level the windows are announced.
+    """
+    coded = question.coded if isinstance(question, RowsQuestion) else question
+    if not (policy.seals and policy.format >= 3 and isinstance(coded, CodedQuestion)):
+        return None
+    if coded.purpose != "certify" or coded.error is None:
+        return None
+    whole = question if isinstance(question, RowsQuestion) else replace(coded.untilted, variance=None)
+    assert isinstance(whole, CodedQuestion | RowsQuestion)
+    guess, (bottom, top), half = coded.guess, coded.metric.bounds, winner_width(asks + 1)
+    by_rows = isinstance(whole, RowsQuestion)
+    tau = float(f"{_error(coded, whole, half):.6g}")
+    ln_level = policy.ln_transcript - nats - _LIKELY_NATS
+    low, high = whole.announced(ln_level + LN_2, half * tau)
+    low, high = min(max(low, bottom), guess.value), max(min(high, top), guess.value)
+    windows = Windows(
+        guess.value, low, high, ln_level, tau, half,
+        SLACK if by_rows or coded.measure.size_is_released else LEAST_SLACK, bottom, top,
+    )  # fmt: skip
+    return WindowQuestion(coded, whole, SealedInterval(windows, coded.measure.tuning(guess.details)))
+
+
+def _error(coded: CodedQuestion, whole: CodedQuestion | RowsQuestion, half: float) -> float:
+    """Return the standard error of the value around the guess, larger where few rows have made that."""
+    guess, size, error = coded.guess, coded.size, coded.error or 0.0
+    rows = guess.size or size
+    deviation = whole.construction.deviation if isinstance(whole, RowsQuestion) else None
+    if guess.deviation is None and deviation is not None:
+        error = deviation * math.sqrt(1.0 / size + 1.0 / rows)
+    if rows < _FEW_ROWS:
+        error *= float(stdtrit(max(rows - 1.0, 1.0), float(ndtr(half)))) / half
+    return min(error, coded.metric.width)
+
+
+def window_as_recorded(
+    question: CodedQuestion,
+    metric: Metric,
+    guess: Guess,
+    mechanism: dict[str, Any],
+    data: HoldoutData,
+    policy: Policy,
+) -> WindowQuestion:
+    """Return a question as the record of its window has it: metric, guess and tuning of its asking."""
+    seal = SealedInterval.from_description(mechanism)
+    measure, details = metric.measure.with_tuning(seal.tuning)
+    metric = metric.measured_by(measure)
+    guess = replace(guess, details=details)
+    coded = CodedQuestion.plan("certify", metric, guess, data, policy)
+    coded = replace(coded, given_rows=question.given_rows)
+    drawn = mechanism.get("drawn", False)
+    whole = with_rows_interval(coded, data, policy, drawn=drawn) or replace(coded, tilt=None, variance=None)
+    return WindowQuestion(coded, whole, seal)
