@@ -1,38 +1,38 @@
 """Windows: any interval, told coarsely and tested at the price of what was told.
 
 A count of 0/1 losses lies in a cell, whose edges are tested by binomial tails
-(`sklearn_ada.guarantees.transcript`). Other statistics have intervals that are a function of all rows, such as
-the ends of bets. A *window* is to an interval what a cell is to a count: when a question is asked, a list of
-windows is fixed, and all that is released is the first of them in which the interval lies.
+(`sklearn_ada.guarantees.transcript`). Other statistics have intervals that are a function of all rows, such
+as the ends of bets. A *window* is to an interval what a cell is to a count: when a question is asked, a list
+of windows is fixed, and all that is released is the first of them in which the interval lies.
 
 Setting. The conversation is coded as in `sklearn_ada.guarantees.transcript`: L is what was released before a
-question, in nats, and b the part of the failure probability that belongs to that theorem. For every level t let
-``l_t`` and ``u_t`` be one-sided ends of the question's functional q, functions of all rows whose construction
-and tuning are fixed when the question is asked: ``P_D[l_t > q(D)] <= t`` and ``P_D[u_t < q(D)] <= t``. Then, too,
-a list of windows ``[A_z, B_z]`` is fixed whose last is the whole range, with a price ``c_z`` for each, so that
-``sum exp(-c_z) <= 1``, and levels ``t_z <= b exp(-(L + c_z))``. Released is the first z with ``l_(t_z) >= A_z``
-and ``u_(t_z) <= B_z``.
+question, in nats, and b the part of the failure probability that belongs to that theorem. For every level t
+let ``l_t`` and ``u_t`` be one-sided ends of the question's functional q, functions of all rows whose
+construction and tuning are fixed when the question is asked: ``P_D[l_t > q(D)] <= t`` and ``P_D[u_t < q(D)]
+<= t``. Then, too, a list of windows ``[A_z, B_z]`` is fixed whose last is the whole range, with a price
+``c_z`` for each, so that ``sum exp(-c_z) <= 1``, and levels ``t_z <= b exp(-(L + c_z))``. Released is the
+first z with ``l_(t_z) >= A_z`` and ``u_(t_z) <= B_z``.
 
 Theorem. With probability at least ``1 - b`` every q_j(D) lies in the window that was released for question j,
 for all questions at once.
 
 Proof. As in the transcript theorem, ``P_D(v) > b exp(-L(v))`` holds along the whole conversation, except with
 probability b; L(v) includes the price of the window. Suppose that question j was told the window z, and that
-``q_j(D) < A_z``. That the conversation begins as it did implies ``l_(t_z) >= A_z > q_j(D)``, so ``P_D(v_j) <= t_z
-<= b exp(-L_j)``: a contradiction. The same above, on the same event; so both sides have all of b.
+``q_j(D) < A_z``. That the conversation begins as it did implies ``l_(t_z) >= A_z > q_j(D)``, so ``P_D(v_j) <=
+t_z <= b exp(-L_j)``: a contradiction. The same above, on the same event; so both sides have all of b.
 
-Nothing is vacuous: a surprise is tested at its own price. Levels below ``b exp(-(L + c_z))`` are as valid, so a
-few levels serve all windows, each that of the dearest window of a group (`Windows.GROUPS`).
+Nothing is vacuous: a surprise is tested at its own price. Levels below ``b exp(-(L + c_z))`` are as valid, so
+a few levels serve all windows, each that of the dearest window of a group (`Windows.GROUPS`).
 
-*Where windows are.* A guess foresees the ends that the interval will have. Number 0 is announced around these:
-they move with the value, which is a few tau from the guess, its standard error; and they vary a little by
-themselves, for which there is some slack. Number z is number 0 moved by z times its cell of the value. Neither
-the value of the holdout nor its deviation may have a part in it: from the holdout's own deviation a window that
-is announced misses nearly always. What the guess foresees decides only how often it is right.
+*Where windows are.* A guess foresees the ends that the interval will have. Number 0 is announced around
+these: they move with the value, which is a few tau from the guess, its standard error; and they vary a little
+by themselves, for which there is some slack. Number z is number 0 moved by z times its cell of the value.
+Neither the value of the holdout nor its deviation may have a part in it: from the holdout's own deviation a
+window that is announced misses nearly always. What the guess foresees decides only how often it is right.
 
-*Sealed.* The interval at the level of the asking (`sklearn_ada.guarantees.question_interval`) is a function of
-all rows, too, and is kept for later. The two theorems have parts of the failure probability of their own, so
-what is released later may be intersected with the window.
+*Sealed.* The interval at the level of the asking (`sklearn_ada.guarantees.question_interval`) is a function
+of all rows, too, and is kept for later. The two theorems have parts of the failure probability of their own,
+so what is released later may be intersected with the window.
 """
 
 from __future__ import annotations
@@ -159,7 +159,8 @@ class Windows:
 
         Examples
         --------
-        >>> windows = Windows(0.9, 0.87, 0.92, math.log(0.001), 0.01, half=2.5, slack=0.4, bottom=0.0, top=1.0)
+        >>> ends, span = (0.9, 0.87, 0.92), {"bottom": 0.0, "top": 1.0}
+        >>> windows = Windows(*ends, math.log(0.001), 0.01, half=2.5, slack=0.4, **span)
         >>> levels = [math.log(0.001)] * 3
         >>> [windows.released([ends] * 3, levels) for ends in ((0.85, 0.94), (0.8, 0.89), (0.1, 0.9))]
         [0, -1, 5]

@@ -5,9 +5,9 @@ tune the metric and give the guess, and the settings name the mechanism. Everyth
 is looked at or charged.
 
 `in_form` chooses how this ledger answers that question. Where it says so (``answers="coarse"``), a certify
-with a guess tells a cell or a window, and seals the rest: the count of 0/1 losses, or a value and its interval;
-with ``"auto"`` the first certify of a ledger is exact. The interval may be a function of all rows. Everything
-else is answered as on any other ledger, and takes its stake from the same purse.
+with a guess tells a cell or a window, and seals the rest: the count of 0/1 losses, or a value and its
+interval; with ``"auto"`` the first certify of a ledger is exact. The interval may be a function of all rows.
+Everything else is answered as on any other ledger, and takes its stake from the same purse.
 
 `Framed` is the question in that form with the keys by which it is found again.
 """

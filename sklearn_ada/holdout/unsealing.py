@@ -146,7 +146,7 @@ class Sealed:
 
     @property
     def released(self) -> int | None:
-        """The count, or the number of the value, as it was released, by itself or as a final; None if it was not."""
+        """What was released of it, by itself or as a final, as a number; None if nothing was."""
         for key in (Key.unsealed(self.number), Key.final(self.number)):
             record = self.ledger.find(key)
             if record is not None:
@@ -214,7 +214,7 @@ class Sealed:
 def released_by(
     seal: Seal, event: Any, ln_delta: float, ln_final: float | None, told: tuple[float, float]
 ) -> tuple[float, tuple[float, float], float]:
-    """Return value and interval of a sealed value that is released, and to what steps it was rounded; 0: to none.
+    """Return a sealed value that is released, its interval, and the steps of rounding; 0 for none.
 
     Parameters
     ----------

@@ -270,7 +270,7 @@ class Measure(ABC):
         return None
 
     def tuning(self, details: Any) -> dict[str, Any]:
-        """Return what rows of a guess tune beside the range, ready for JSON: of these details and of itself."""
+        """Return what rows of a guess have tuned beside the range, ready for JSON."""
         return {}
 
     def with_tuning(self, tuning: dict[str, Any]) -> tuple[Measure, Any]:

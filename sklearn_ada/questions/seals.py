@@ -1,12 +1,12 @@
 """What is sealed: a value that is computed when its question is asked, and released later.
 
-It stands with its cells, or its windows, and with the probabilities that the code gives them, in the question's
-record, and can be rebuilt from that: nothing that comes after the asking tunes it. `LossCount` is a count of 0/1
-losses, whose interval follows from the count. `SealedInterval` is any other value, with the ends of its interval
-at the level of the asking, in one message of one length.
+It stands with its cells, or its windows, and with the probabilities that the code gives them, in the
+question's record, and can be rebuilt from that: nothing that comes after the asking tunes it. `LossCount` is
+a count of 0/1 losses, whose interval follows from the count. `SealedInterval` is any other value, with the
+ends of its interval at the level of the asking, in one message of one length.
 
-A message is kept in its record under a pad, unless a public key was given (`sklearn_ada.terms.seal_key`). Every
-record has a pad of its own: two messages under one pad would tell in what they differ.
+A message is kept in its record under a pad, unless a public key was given (`sklearn_ada.terms.seal_key`).
+Every record has a pad of its own: two messages under one pad would tell in what they differ.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class LossCount:
 
 
 UNSEALED, PUBLISHED, CLOSED = 8, 64, 2**20
-"""Into how many steps a standard error is divided for what is released: before the end, as a final, after it."""
+"""Into how many steps a standard error is divided: by itself, as a final, once the holdout is closed."""
 _MESSAGE = struct.Struct(">3d")
 _LEAST_LN_DELTA = -1e6  # below, nothing is foreseen
 _SPREAD = 1.0 / 16.0  # of the ends around those foreseen, in standard errors, as their code expects it
@@ -314,7 +314,7 @@ class SealedInterval:
         return value, (max(min(low, value), windows.bottom), min(max(high, value), windows.top)), step
 
     def largest_unsealing_nats(self, window: Ends) -> float:
-        """Return about the price of the dearest value: one at an end of its window, whose ends are a tau off."""
+        """Return about the price of the dearest value, with ends that are off by a standard error."""
         step = self._step(UNSEALED)
         first, last = self._cells(window, step)
         of_value = largest_unsealing_nats(first, last, CountCode(0.0, self.windows.tau / step))

@@ -1,9 +1,10 @@
 """A certify that is answered with a window: value and interval are sealed.
 
-Any question that has an interval is answered so on a ledger that answers coarsely, if its guess foresees where
-the interval will lie (`sklearn_ada.guarantees.windows`): an area under a curve, an error of numbers, the
-difference of two models. What is released is the number of a window; value and interval, at the level of the
-asking, are kept for later. Counts of 0/1 losses have narrower cells instead (`sklearn_ada.questions.sealed`).
+Any question that has an interval is answered so on a ledger that answers coarsely, if its guess foresees
+where the interval will lie (`sklearn_ada.guarantees.windows`): an area under a curve, an error of numbers,
+the difference of two models. What is released is the number of a window; value and interval, at the level of
+the asking, are kept for later. Counts of 0/1 losses have narrower cells instead
+(`sklearn_ada.questions.sealed`).
 
 Without a guess nothing can be foreseen: such a certify is answered exactly, at once.
 """

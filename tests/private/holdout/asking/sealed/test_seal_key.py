@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_ada import Guess, ReusableHoldoutCV
 from sklearn_ada.cli import main
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError
-from sklearn_ada.questions.sealed import sealed_context, shown
+from sklearn_ada.questions.seals import sealed_context, shown
 from sklearn_ada.terms import seal_key as seal_keys
 from sklearn_ada.terms.outputs import _LAYOUT, OutputSummary, _padded
 from tests.support.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
