@@ -3,8 +3,6 @@
 Candidates are fitted on one part of the rows, and each is checked with its score on the rest as the guess.
 The winner of a search, or its best few, are asked about once the search is done.
 
-**The guess** of a winner comes from the search's own folds, or from rows set aside for it.
-
 **The one-standard-error rule** takes, of the candidates that are as good as the best, the simplest. A
 standard error is read off the certified interval: its half-width over the normal quantile of the failure
 probability of a side. So it is made of released answers only, and is never smaller than what they certify.
@@ -17,14 +15,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri_exp
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._notices import tell, warn_user, with_bar
 from sklearn_ada._validation import LN_2, bad_parameter, counted
@@ -42,12 +38,19 @@ from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection import searches
 from sklearn_ada.model_selection.fit_parameters import FitParams
+from sklearn_ada.model_selection.guesses import (
+    Folds,
+    Validated,
+    guess_from_folds,
+    guess_from_validation,
+    tuned_by_validation,
+)
 from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.searches import Ranking
 from sklearn_ada.model_selection.training_rows import ValidationSplit, split_rows
 from sklearn_ada.questions.coded import FILL
-from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows, tuned_metric
+from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.stable_median import MedianSettings
 from sklearn_ada.terms.models import Subject, digest_or_nonce
 from sklearn_ada.terms.recognised_rows import remember_beside, remember_training
@@ -60,12 +63,21 @@ _UNSCORED_CHOICE = (
     "The candidate that the search's refit function chose has no score of its own, which would be the guess. "
     "Mend its scores, or choose among those that have one."
 )
-Validated = Callable[[], tuple[Any, Any, Any]]
-"""Returns a model of one part of the rows, and the rest of them with its labels."""
-
 _ROWS_TRIED = 1_000  # on which two scores are compared
 
-_OWN_FOLDS = "the search's own folds"  # of the rows that the model was fitted on, so they need no digest
+
+class Asked(NamedTuple):
+    """What was asked about a refitted model: its digest, the guess, and the target without any rounding."""
+
+    digest: str
+    guess: Guess | None
+    target: str
+
+    def shown(self, answer: Answer) -> tuple[float, str]:
+        """Return what is shown as the score and its target: the guess, where the answer is coarse."""
+        if self.guess is not None and answer.verdict in ("agrees", "differs"):
+            return self.guess.value, self.target
+        return answer.value, str(answer.target)
 
 
 @dataclass
@@ -89,6 +101,8 @@ class Winner:
         What it is of, as validation rows have tuned it.
     unasked : str, default=""
         Why nothing was asked.
+    asked : Asked or None, default=None
+        What the winner's answer answers, where that is about the refitted model.
     """
 
     search: Any
@@ -99,9 +113,10 @@ class Winner:
     answer: Answer | None
     metric: Metric | None = None
     unasked: str = ""
+    asked: Asked | None = None
 
     def warn(self, holdout: Holdout, median: MedianSettings | None) -> None:
-        """Warn if nothing was asked, the winner failed or answers certify nothing: its own, or others."""
+        """Warn if nothing was asked, if the winner failed or differs, or if answers certify nothing."""
         if self.answer is None:
             kept = f"candidate {self.index}"
             if self.unasked != _NO_PREDICT:
@@ -118,6 +133,16 @@ class Winner:
                 "is certified of it. The failure was recorded and paid for. Mend the model and search again."
             )
             return
+        if self.answer.verdict == "differs" and self.asked is not None:
+            low, high = self.answer.interval
+            score, _ = self.asked.shown(self.answer)
+            warn_user(
+                f"The holdout differs from the score that the search found without it, {score:.4g}: it "
+                f"certifies [{low:.4g}, {high:.4g}]. best_score_ stays what the search found; believe "
+                "best_score_interval_, and publish() releases the value. By chance that comes in one search "
+                "of forty; else training rows may be copies, or in an order that the folds keep, or the "
+                "model may vary from fit to fit."
+            )
         vacuous = sum(map(certifies_nothing, self.answers))
         if vacuous:
             what = f"{vacuous} of the {len(self.answers)} answers of this search certify nothing."
@@ -160,12 +185,15 @@ class Run:
     median: MedianSettings | None
     cv: Any
     reporting: Callable[[Any], AbstractContextManager[None]]
-    digests: dict[int, str] = field(default_factory=dict)  # of the models asked about, by their records
+    asked: dict[int, Asked] = field(default_factory=dict)  # about refitted models, by the numbers of records
 
     def search_and_certify(self) -> Winner:
         """Run the search and ask about what the parameters say, candidates or winners."""
         of_all = self.given.asks_candidates and not self.hides_scores
-        return _ask_about_candidates(self) if of_all else _ask_about_winners(self)
+        winner = _ask_about_candidates(self) if of_all else _ask_about_winners(self)
+        if winner.answer is not None:
+            winner.asked = self.asked.get(winner.answer.index)
+        return winner
 
     @property
     def hides_scores(self) -> bool:
@@ -235,10 +263,10 @@ class Run:
             asked = Ask(subject, metric, "certify", guess, settings=self.median, round_name=round_name)
             questions.append((asked, plan_question(session, asked)))
         answers = put_together(session, questions)
-        for answer, (asked, _) in zip(answers, questions, strict=True):
+        for answer, (asked, question), (_, guess, _) in zip(answers, questions, refitted, strict=True):
             if answer.verdict == "refused":
                 raise BudgetExhaustedError(f"The winner could not be certified: {answer.reason}.")
-            self.digests[answer.index] = asked.subject.digest
+            self.asked[answer.index] = Asked(asked.subject.digest, guess, question.target)
         return answers
 
     def close(self) -> None:
@@ -359,7 +387,8 @@ def _ask_about_winners(run: Run) -> Winner:
         _warn_of_new_questions(given.search, list(answers.values()))
     best = best_of(answers, chosen, results["params"], given.one_standard_error)
     if hidden:
-        results = searches.masked(results, best, answers[best].value)
+        score, _ = run.asked[answers[best].index].shown(answers[best])
+        results = searches.masked(results, best, score)
     results.update(searches.columns_of(map(answers.get, range(len(ranking.scores)))))
     model, answer = models[chosen.index(best)], answers[best]
     return Winner(ranking.search, results, best, model, list(answers.values()), answer, tuned[best])
@@ -535,79 +564,16 @@ def _metric_and_guess(run: Run, index: int, ranking: Ranking, by_folds: bool) ->
     ``by_folds`` says whether the ranking's scores are guesses; else validation rows give the guess.
     """
     validated = partial(run.validated, ranking.results["params"][index])
-    guess: Guess | None = None
-    if run.median is None and run.metric.is_tuned:
-        return _tuned_by_validation(validated, run.metric, run.y)
-    if by_folds:
-        guess = _guess_from_folds(run, ranking, index)
-    return run.metric, guess or _guess_from_validation(validated, run.metric, run.subsample_size)
-
-
-def _guess_from_folds(run: Run, ranking: Ranking, index: int) -> Guess | None:
-    """Return a candidate's out-of-fold score as a guess, or None if it has none.
-
-    For a stable median its deviation over the folds is scaled to the median's subsamples.
-    """
-    value, n = float(ranking.scores[index]), n_rows(run.X)
-    if not np.isfinite(value):
-        return None
-    if run.subsample_size is None:
-        low, high = run.metric.bounds  # one row's score is clipped, so the mean of others may be outside
-        return Guess(min(max(value, low), high), size=float(n), rows=_OWN_FOLDS)
-    folds = max(int(getattr(ranking.search, "n_splits_", 1)), 1)
-    over_folds = ranking.results.get(f"std_test_{ranking.name}", np.zeros(len(ranking.scores)))
-    spread = float(over_folds[index]) * (n / folds / run.subsample_size) ** 0.5 or abs(value) or 1.0
-    return Guess(value, size=float(folds), deviation=spread, rows=_OWN_FOLDS)
-
-
-def _tuned_by_validation(validated: Validated, metric: Metric, y: Any) -> tuple[Metric, Guess | None]:
-    """Return a metric tuned on validation rows, and a guess from the same rows.
-
-    Tuning gives the metric its range, if it lacks one, or the scale that an interval of all rows needs. If
-    there are too few rows for validation, the scale is that of y for a dummy model, which ignores X.
-
-    Raises
-    ------
-    ValueError
-        If the dummy model cannot tune it either.
-    """
-    try:
-        return _tuned_by(metric, *validated())
-    except Exception as error:  # too few rows, a class is missing, ...
-        _warn_of_no_guess(metric, error)
-        if metric.has_interval_of_all_rows and not metric.measure.needs_rows:
-            return metric.of_all_rows(), None
-    of_numbers = metric.response.target == "numbers" or type_of_target(y).startswith("continuous")
-    dummy = DummyRegressor() if of_numbers else DummyClassifier()
-    nothing = np.zeros((len(y), 1))
-    return _tuned_by(metric, dummy.fit(nothing, y), nothing, y)
-
-
-def _tuned_by(metric: Metric, model: Any, X: Any, y: Any) -> tuple[Metric, Guess]:
-    tuned = tuned_metric(metric, model, X, y)
-    return tuned, guess_from_rows(tuned, model, X, y)
-
-
-def _guess_from_validation(validated: Validated, metric: Metric, subsample_size: int | None) -> Guess | None:
-    """Return a guess from a model of one part of the rows, on the rest; None, with a warning, if none can be.
-
-    It raises nothing: the search's choice may be paid for by now, and without a guess the answer is as good.
-    """
-    try:
-        if subsample_size is None:
-            return guess_from_rows(metric, *validated())
-        return median_guess_from_rows(metric, *validated(), subsample_size)
-    except Exception as error:  # too few rows, a class is missing, ...: only the price suffers
-        _warn_of_no_guess(metric, error)
-        return None if subsample_size is None else Guess(0.0, deviation=1.0)
-
-
-def _warn_of_no_guess(metric: Metric, error: Exception) -> None:
-    warn_user(
-        f"No guess of {metric.name} could be computed on validation rows ({type(error).__name__}), so the "
-        "holdout's answer costs some nats more. More training rows would give one, or, where the search does "
-        "not rank by the metric that is certified, scoring= of the search."
-    )
+    is_tuned, is_older = run.median is None and run.metric.is_tuned, run.session.policy.format < 3
+    folds: Folds | None = None
+    if by_folds and not (is_tuned and is_older):
+        folds = Folds.of(ranking, index, run.cv, run.X, run.y, run.params.groups)
+        if is_older and run.subsample_size is None:
+            folds = folds.uncounted(n_rows(run.X))
+    if is_tuned:
+        return tuned_by_validation(validated, run.metric, run.y, folds)
+    guess = None if folds is None else guess_from_folds(folds, run.metric, run.y, run.subsample_size)
+    return run.metric, guess or guess_from_validation(validated, run.metric, run.subsample_size)
 
 
 def standard_error(answer: Answer) -> float:

@@ -21,7 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._notices import tell, warn_user
-from sklearn_ada._validation import bad_parameter
+from sklearn_ada._validation import bad_parameter, percent
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
@@ -32,7 +32,7 @@ from sklearn_ada.holdout.report import HoldoutReport
 from sklearn_ada.ledger.addresses import hidden
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection import searches
-from sklearn_ada.model_selection.certifying import Run, Winner
+from sklearn_ada.model_selection.certifying import Asked, Run, Winner
 from sklearn_ada.model_selection.fit_parameters import FitParams, check_parameters, router_of
 from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
@@ -301,16 +301,21 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     best_index_ : int
         Its place in ``cv_results_``.
     best_score_ : float
-        The certified score of ``best_estimator_``. If the answer is coarse, the centre of the cell, until
-        `publish`. NaN if the model failed on the holdout, or if no candidate had a finite score. Absent, like
-        its interval and target, if a function chose the winner by several scores.
+        The score of ``best_estimator_``. While the holdout's answers are coarse, until `publish`, it is the
+        guess, unrounded: the search's own score, or that of a model on validation rows if the search ranks by
+        another metric. It stays where the holdout differs from it, and a warning says so. Of other answers,
+        and of what was published, it is the certified value. NaN if the model failed on the holdout, or if no
+        candidate had a finite score. Absent, like its interval and target, if a function chose the winner by
+        several scores.
     best_score_interval_ : tuple of float
-        The certified interval of ``best_score_``; the metric's whole range if nothing was asked.
+        The certified interval of the score of ``best_estimator_``, by the holdout, which may differ
+        from ``best_score_``. The metric's whole range if nothing was asked.
     best_score_target_ : str
         The population quantity that ``best_score_`` estimates, such as "population accuracy". It names the
         range to which errors are clipped. Empty if nothing was asked.
     best_answer_ : Answer
-        The answer behind ``best_score_``, with its certificate. Absent if nothing was asked.
+        The holdout's answer, with its certificate. The value of a coarse one is the centre of a cell. Absent
+        if nothing was asked.
     cv_results_ : dict
         That of the search, with ``certified_low``, ``certified_high``, ``certified_target`` and ``verdict``
         (see `Answer`) for every candidate that was asked about.
@@ -458,7 +463,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             params=params, metric=metric, median=median, cv=cv, reporting=partial(searches.reporting, self),
         )  # fmt: skip
         winner = run.search_and_certify()
-        self._keep(winner, given, metric, run.digests)
+        self._keep(winner, given, metric)
         winner.warn(self.holdout_, median)
         if not isinstance(self.holdout, Holdout):  # else X has no row of it
             remember_rows(self, X, y)
@@ -495,7 +500,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
                 "certified. Use refit=True or the name of a score, or ReusableHoldoutCV(scoring=...)."
             )
 
-    def _keep(self, winner: Winner, given: Parameters, metric: Metric, digests: dict[int, str]) -> None:
+    def _keep(self, winner: Winner, given: Parameters, metric: Metric) -> None:
         """Set the fitted attributes, and take the holdout's scorer out of the search."""
         self._forget()
         search = self.search_ = winner.search
@@ -505,9 +510,9 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             self.best_estimator_ = winner.model
         self._certified_metric, self._unasked = winner.metric, winner.unasked
         if winner.answer is not None:
-            number = winner.answer.index
-            self._asked_as = (digests[number], number) if number in digests else None
-            self._show_best(winner.answer)
+            asked, number = winner.asked, winner.answer.index
+            self._asked_as = None if asked is None else (asked.digest, number)
+            self._show_best(winner.answer, asked)
         elif winner.unasked != NO_METRIC:  # a search whose winner a function chose by several has no score
             self.best_score_, self.best_score_target_ = math.nan, ""
             self.best_score_interval_ = metric.range or (-math.inf, math.inf)
@@ -522,11 +527,11 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             if not hasattr(type(search), "cv_results_"):  # else derived from the same scores
                 search.cv_results_ = self.cv_results_
 
-    def _show_best(self, answer: Answer) -> None:
-        """Set the attributes that tell the score of the winner."""
-        self.best_answer_, self.best_score_, self.best_score_interval_ = answer, answer.value, answer.interval
-        assert answer.certificate is not None  # it was not refused
-        self.best_score_target_ = answer.certificate.target
+    def _show_best(self, answer: Answer, asked: Asked | None = None) -> None:
+        """Set the attributes that say the score of the winner."""
+        shown = (answer.value, str(answer.target)) if asked is None else asked.shown(answer)
+        self.best_score_, self.best_score_target_ = shown
+        self.best_answer_, self.best_score_interval_ = answer, answer.interval
 
     def _forget(self) -> None:
         """Forget the winner of an earlier fit, which is certified no longer."""
@@ -721,6 +726,25 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         params: dict[str, Any] = super().get_params(deep)
         return params | {"ledger": hidden(params["ledger"])}
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return the parameters and, of a fitted search, its score and what the holdout says of that."""
+        plain = object.__new__(_Plain)
+        plain.__dict__.update(vars(self))
+        text: str = BaseEstimator.__repr__(plain, N_CHAR_MAX=N_CHAR_MAX)
+        return f"{text}\n{self._score_line}" if hasattr(self, "best_answer_") else text
+
+    @property
+    def _score_line(self) -> str:
+        answer, score = self.best_answer_, self.best_score_
+        assert answer.certificate is not None  # it was not refused
+        what = "is the holdout's"
+        if answer.verdict == "agrees" or (answer.verdict == "differs" and score != answer.value):
+            what = f"was found without the holdout, which {answer.verdict}"
+        low, high = answer.interval
+        of_all, nothing = percent(answer.certificate.confidence_level), answer.certificate.vacuous
+        worth = "which certifies nothing" if nothing else of_all
+        return f"best_score_ {score:.4g} {what}: in [{low:.4g}, {high:.4g}] ({worth})"
+
     @property
     def _repr_html_(self) -> Callable[[], str]:
         if get_config()["display"] != "diagram":
@@ -750,8 +774,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             why = html.escape(getattr(self, "_unasked", ""))
             return f"<p><b>Nothing is certified of best_estimator_</b></p><p>{why}</p>" if why else ""
         left = html.escape(headline_of(self.holdout_))
-        answer = self.best_answer_._repr_html_()
-        return f"<p><b>Certified score of best_estimator_</b></p>{answer}<p>{left}</p>"
+        line, answer = html.escape(self._score_line), self.best_answer_._repr_html_()
+        return f"<p>{line}</p><p><b>Certified score of best_estimator_</b></p>{answer}<p>{left}</p>"
 
     # What scikit-learn asks of an estimator that wraps a search: routing, tags, copies, pickles.
 
@@ -789,3 +813,12 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         if isinstance(state["mechanism"], HoldoutScorer):  # its holdout is that of the search
             state["mechanism"] = repr(state["mechanism"])
         return state
+
+
+class _Plain(ReusableHoldoutCV):
+    """A search as scikit-learn shows it, which breaks lines of its own ``__repr__`` only."""
+
+    __repr__ = BaseEstimator.__repr__
+
+
+_Plain.__name__ = OWNER

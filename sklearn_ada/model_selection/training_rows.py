@@ -353,6 +353,30 @@ def is_ordered_in_time(cv: Any, rows: Callable[[], Sequence[Any]] = tuple) -> bo
     return isinstance(cv, TimeSeriesSplit) or _looked_at(cv, rows, look)
 
 
+def tested_rows(cv: Any, rows: Callable[[], Sequence[Any]]) -> list[NDArray[np.int64]]:
+    """Return the numbers of the rows that each split tests; none where splits cannot be looked at.
+
+    Parameters
+    ----------
+    cv : splitter or sequence of splits
+    rows : callable
+        Returns X, y and groups.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> tested_rows(KFold(2), lambda: [np.zeros((4, 1))])
+    [array([0, 1]), array([2, 3])]
+    """
+    parts: list[NDArray[np.int64]] = []
+
+    def look(splits: Iterable[Any]) -> bool:
+        parts.extend(_positions(test) for _, test in splits)
+        return True
+
+    return parts if _looked_at(cv, rows, look) else []
+
+
 def _labelled(hashes: NDArray[np.uint64], y: Any) -> NDArray[np.uint64]:
     """Return a hash of every row together with its label."""
     return hashes if y is None else hashes + np.uint64(3) * row_hashes(np.asarray(y))

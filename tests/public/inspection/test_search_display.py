@@ -43,7 +43,7 @@ def test_the_search_saw_its_own_scores_and_the_winner_is_certified(fitted):
     own = search.cv_results_["mean_test_score"]
     np.testing.assert_allclose(points(display), np.column_stack([range(4), own]))
     assert set(display.naive_.get_ydata()) == {own.max()}
-    assert set(display.value_.get_ydata()) == {search.best_score_}
+    assert set(display.value_.get_ydata()) == {search.best_answer_.value}
     low, high = search.best_score_interval_
     assert (display.band_.get_y(), display.band_.get_height()) == pytest.approx((low, high - low))
     assert display.bars is None

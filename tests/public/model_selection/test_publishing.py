@@ -61,7 +61,8 @@ def width_of_one(search):
 
 def test_a_search_tells_the_centre_of_a_cell_and_publishes_the_value_once(path):
     search = searched(path)
-    assert "centre of its cell" in search.best_score_target_
+    assert "centre of its cell" in search.best_answer_.target
+    assert search.best_score_target_ == "population accuracy at the holdout's class mix"
     assert search.best_answer_.published < search.best_answer_.half_width
     interim = search.best_score_interval_
     final = search.publish()
@@ -99,11 +100,12 @@ def test_nine_searches_in_a_row_are_as_wide_as_the_first_and_the_kept_one_as_one
 
 def test_an_empty_purse_says_what_is_left_and_searches_go_on_in_cells(beside):
     first = beside()
+    before = first.best_score_
     state = first.holdout_.ledger.read(lambda s: s)
     state.purse = Purse(0.0, 250)
     with pytest.raises(BudgetExhaustedError, match=r"nothing is left.*What is left: cells.*unsealing"):
         first.publish()
-    assert first.best_score_ == first.best_answer_.value  # as it was
+    assert first.best_score_ == before
     later = beside(BAYES)
     assert not later.best_answer_.certificate.vacuous
     with pytest.raises(BudgetExhaustedError, match="1 certify planned, but nothing is left"):
@@ -157,7 +159,7 @@ def test_after_unpickling_the_rows_are_needed_again(path):
 
 def test_a_given_holdout_is_dropped_by_a_pickle_and_must_be_made_again(beside):
     fitted = beside()
-    assert "centre of its cell" in fitted.best_score_target_  # its genesis decides
+    assert "centre of its cell" in fitted.best_answer_.target  # its genesis decides
     with pytest.raises(ValueError, match=BY_HAND):
         pickle.loads(pickle.dumps(fitted)).publish(X, Y)
     assert fitted.publish().value == exact_score(fitted)
@@ -190,7 +192,7 @@ def test_one_search_on_a_temporary_ledger_is_exact_and_later_ones_are_cells():
     assert first.best_score_ == exact_score(first)
     assert 2 * first.best_answer_.half_width < 1.12 * width_of_one(first)
     second = searched(None, depths(values=[3, 5]), answers="auto")
-    assert "centre of its cell" in second.best_score_target_
+    assert "centre of its cell" in second.best_answer_.target
     assert searched(None, answers="auto").best_answer_ == first.best_answer_
     assert second.publish().value == exact_score(second)
     assert first.publish().value == first.best_score_
@@ -220,7 +222,7 @@ def test_by_default_any_search_is_answered_in_cells_on_a_ledger_that_stays_and_p
     if not how:
         assert search.holdout_.report().asked == {"check": 0, "certify": 1}
     assert search.holdout_.ledger.genesis["answers"] == "cells"
-    assert "centre of its cell" in search.best_score_target_
+    assert "centre of its cell" in search.best_answer_.target
     assert search.publish().value == search.best_score_ == exact_score(search)
     assert search.holdout_.ledger.verify() == len(bodies(search.holdout_))
 

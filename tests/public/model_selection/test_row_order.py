@@ -53,7 +53,8 @@ def drifting():
 def errors_off(search):
     """Return how many standard errors the guess of the winner is from its score on the holdout."""
     p, guess = search.best_score_, bodies(search.holdout_)[-1]["guess"]
-    return abs(guess["value"] - p) / math.sqrt(p * (1 - p) * (1 / search.holdout_.n_rows + 1 / guess["size"]))
+    by_sampling = p * (1 - p) * (1 / search.holdout_.n_rows + 1 / len(search.train_indices_))
+    return abs(guess["value"] - p) / math.sqrt(by_sampling)
 
 
 def searched(ledger, cv=None, **params):

@@ -1,0 +1,183 @@
+"""What a search shows as its score: the guess, until the value is published; and how precise a guess is."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    KFold,
+    LeaveOneOut,
+    PredefinedSplit,
+    RepeatedKFold,
+    ShuffleSplit,
+)
+
+from sklearn_ada import ReusableHoldoutCV
+from tests.support.ledgers import begun_as, bodies
+from tests.support.searches import warned
+
+HELD, TRAINING = 100, 300
+HOLDOUT = np.arange(HELD + TRAINING) < HELD
+BLOCKS = np.arange(TRAINING) // 60
+
+
+class Column(ClassifierMixin, BaseEstimator):
+    """Say what stands in a column."""
+
+    def __init__(self, column=1):
+        self.column = column
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, self.column].astype(int)
+
+
+class Probable(Column):
+    """Say it with a probability, too."""
+
+    def predict_proba(self, X):
+        return 0.1 + 0.8 * np.eye(2)[self.predict(X)]
+
+
+def rows(*columns):
+    """Return rows whose columns are right on so many rows of the holdout, and of each block of 60."""
+    y = np.arange(HELD + TRAINING) % 2
+    right = [
+        [np.arange(HELD) < held, *(np.arange(60) < one for one in np.broadcast_to(blocks, 5))]
+        for held, blocks in columns
+    ]
+    said = [np.where(np.concatenate(one), y, 1 - y) for one in right]
+    return np.column_stack([np.arange(len(y)), *said]), y
+
+
+def searched(ledger, X, y, column=1, cv=None, search=GridSearchCV, **how):
+    splits = PredefinedSplit(np.r_[np.full(HELD, -1), BLOCKS]) if cv is None else cv
+    inner = search(Probable(), {"column": np.atleast_1d(column).tolist()}, cv=splits, **how)
+    return ReusableHoldoutCV(inner, ledger=ledger, holdout=HOLDOUT).fit(X, y)
+
+
+def last_guess(search):
+    return [body for body in bodies(search.holdout_) if "guess" in body][-1]["guess"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "ledger.db"
+
+
+def test_two_searches_in_one_cell_are_told_apart_by_their_own_scores(path):
+    X, y = rows((80, 48), (80, [48, 48, 49, 48, 48]))
+    worse, better = (searched(path, X, y, column) for column in (1, 2))
+    for search, right in ((worse, 240), (better, 241)):
+        assert search.best_answer_.verdict == "agrees"
+        assert search.best_score_ == search.search_.best_score_ == pytest.approx(right / TRAINING)
+        assert search.best_answer_.value == pytest.approx(0.8, abs=0.005)
+        low, high = search.best_score_interval_
+        assert low < search.best_score_ < high
+        assert f"found without the holdout, which agrees: in [{low:.4g}, {high:.4g}] (95%)" in repr(search)
+    assert better.best_score_ == last_guess(better)["value"]
+    assert max((worse, better), key=lambda each: each.best_score_) is better
+
+
+def test_a_score_that_the_holdout_differs_from_stays_until_the_value_is_published(path):
+    X, y = rows((40, 48))
+    about = "The holdout differs from the score that the search found without it, 0.8"
+    search, (_,) = warned(about, searched, path, X, y)
+    low, high = search.best_score_interval_
+    assert search.best_score_ == search.search_.best_score_ == pytest.approx(0.8)
+    assert low < 0.4 < high < 0.8
+    line = f"best_score_ 0.8 was found without the holdout, which differs: in [{low:.4g}, {high:.4g}] (95%)"
+    assert repr(search).splitlines()[-1] == line
+    assert line in search._repr_html_()
+    assert len(repr(search).splitlines()) > 3
+    again, (_,) = warned(about, searched, path, X, y)
+    assert (again.best_score_, again.best_answer_.repeated) == (search.best_score_, True)
+    search.publish()
+    rerun, texts = warned("differs", searched, path, X, y)
+    assert not texts
+    for each in (search, rerun):
+        assert each.best_score_ == each.best_answer_.value == 0.4
+        assert repr(each).splitlines()[-1].startswith("best_score_ 0.4 is the holdout's: in [")
+
+
+def test_a_search_with_another_metric_shows_the_guess_of_the_certified_one(path):
+    X, y = rows((80, 48))
+    inner = GridSearchCV(Column(), {"column": [1]}, scoring="balanced_accuracy")
+    search = ReusableHoldoutCV(inner, ledger=path, holdout=HOLDOUT, scoring="accuracy").fit(X, y)
+    assert search.best_score_ == last_guess(search)["value"]
+    assert search.best_score_ == pytest.approx(0.8, abs=0.1)
+
+
+SPLITS = {
+    "folds": (KFold(5, shuffle=True, random_state=0), TRAINING),
+    "each row": (LeaveOneOut(), TRAINING),
+    "folds again and again": (RepeatedKFold(n_splits=5, n_repeats=3, random_state=1), TRAINING),
+    "one fold": (PredefinedSplit(np.r_[np.full(HELD + 240, -1), np.zeros(60, int)]), 60),
+    "ten rows": (ShuffleSplit(1, test_size=10, random_state=0), 10),
+    "two parts of ten rows that overlap by half": (
+        [(np.arange(200, 400), np.arange(100, 110)), (np.arange(200, 400), np.arange(105, 115))],
+        1 / (5 * 0.1**2 + 10 * 0.05**2),
+    ),
+    "folds of two sizes": (
+        [(np.arange(200, 400), np.arange(100, 110)), (np.arange(200, 400), np.arange(110, 150))],
+        1 / (10 * 0.05**2 + 40 * 0.0125**2),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SPLITS)
+def test_a_guess_is_worth_the_rows_that_the_folds_have_tested(kind, path):
+    cv, worth = SPLITS[kind]
+    X, y = rows((80, 48))
+    X, y = X[order := np.r_[:HELD, HELD + np.random.default_rng(0).permutation(TRAINING)]], y[order]
+    search = searched(path, X, y, cv=cv)
+    assert last_guess(search)["size"] == pytest.approx(worth)
+    assert search.best_score_ == search.search_.best_score_
+    assert not search.best_answer_.certificate.vacuous
+
+
+def test_a_halving_search_has_scored_on_a_part_of_the_rows(path):
+    X, y = rows((80, 48), (70, 42), (60, 36))
+    how = {"search": HalvingGridSearchCV, "factor": 2, "min_resources": 100, "random_state": 0}
+    search = searched(path, X, y, [1, 2, 3], cv=5, **how)
+    assert search.search_.n_resources_[-1] == 200
+    assert last_guess(search)["size"] == pytest.approx(200)
+
+
+VARIED = {"a little": ([50, 46, 48, 47, 49], TRAINING), "much": ([60, 30, 60, 45, 45], 3.4)}
+
+
+@pytest.mark.parametrize("kind", VARIED)
+def test_folds_that_vary_beyond_sampling_make_a_guess_less_precise(kind, path):
+    blocks, worth = VARIED[kind]
+    X, y = rows((80, blocks))
+    search = searched(path, X, y)
+    assert last_guess(search)["size"] == pytest.approx(worth, rel=0.1)
+    assert last_guess(search)["value"] == pytest.approx(0.8)
+    nats = search.holdout_.report().nats
+    assert last_guess(searched(path, X, y)) == last_guess(search)
+    assert search.holdout_.report().nats < nats + 0.02
+
+
+def test_the_cell_of_a_guess_that_varies_is_wider_and_an_older_ledger_keeps_its_own(tmp_path):
+    widths = {}
+    for kind, (blocks, _) in VARIED.items():
+        for number in (1, 3):
+            with begun_as(number):
+                search = searched(tmp_path / f"{kind}{number}.db", *rows((80, blocks)))
+            widths[kind, number] = search.best_answer_.half_width
+    assert widths["much", 1] == widths["a little", 1]
+    assert widths["much", 3] > 1.3 * widths["a little", 3]
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_brier_score", "f1_macro", "matthews_corrcoef"])
+def test_any_metric_takes_the_folds_for_its_guess(scoring, path):
+    X, y = rows((80, 48))
+    search = searched(path, X, y, scoring=scoring)
+    assert last_guess(search)["value"] == search.search_.best_score_
+    assert 0.5 * TRAINING <= last_guess(search)["size"] <= TRAINING
