@@ -126,7 +126,7 @@ class Folds:
         --------
         >>> stable, varied = Folds(0.9, 0.02, 5, 900.0, 180.0), Folds(0.9, 0.06, 5, 900.0, 180.0)
         >>> stable.worth(0.09), round(varied.worth(0.09))
-        (900.0, 23)
+        (900.0, 21)
         """
         terms = self.rows * share
         if self.number < 2 or not variance > 0.0:
