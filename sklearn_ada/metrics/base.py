@@ -128,7 +128,8 @@ class RowsInterval:
     is_drawn : bool
         Whether it draws something: then the interval holds against nobody who knows the secret.
     announced : callable or None
-        Takes a level. Returns the ends on rows like those of the guess; None where these are not at hand.
+        Takes a level. Returns the ends on rows like those of the guess, moved to the guess itself, which may
+        be of more rows; None where these are not at hand.
     deviation : float or None
         Standard deviation of one term, where the guess has none and the construction foresees it.
     """
@@ -458,6 +459,17 @@ def classify_scorers() -> list[tuple[str, str, str]]:
             listed += f"; each score clipped to the range of {declared}, or to what guess_from= suggests"
         rows.append((name, kind, listed))
     return rows
+
+
+def moved(ends: Range, by: float) -> Range:
+    """Return ends of an interval moved, but not by a rounding error.
+
+    Examples
+    --------
+    >>> moved((0.25, 0.5), 0.25), moved((0.25, 0.5), 1e-17)
+    ((0.5, 0.75), (0.25, 0.5))
+    """
+    return ends if abs(by) < 1e-9 else (ends[0] + by, ends[1] + by)
 
 
 def alike(terms: Array, n: int, by: Array | None = None) -> Array:

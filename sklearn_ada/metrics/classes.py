@@ -38,6 +38,7 @@ from sklearn_ada.metrics.base import (
     class_positions,
     clipped,
     count_interval,
+    moved,
     register,
 )
 from sklearn_ada.metrics.means import Floats, SumOfTerms, UnequalMean
@@ -322,7 +323,12 @@ class ClassTable(AllRows):
         labels, sizes = np.unique(foreseen.y, return_counts=True)
         expected = self._expected(foreseen, labels, sizes)
         at_mix = np.round(expected / expected.sum(axis=1, keepdims=True) * sizes[:, None])
-        ends = self.interval_of(at_mix, foreseen.ln_delta, expected=expected)
+        by = 0.0 if foreseen.details is None else foreseen.value - self._value_of(*foreseen.details)
+
+        def announced(ln_delta: float) -> Range:
+            return moved(self.interval_of(at_mix, ln_delta, expected=expected), by)
+
+        ends = announced(foreseen.ln_delta)
         value = min(max(foreseen.value, ends[0]), ends[1])
 
         def bets(y: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:
@@ -333,7 +339,7 @@ class ClassTable(AllRows):
         sub_gaussian = math.sqrt(2.0 * (math.log(2.0) - foreseen.ln_delta))
         return replace(
             made,
-            announced=lambda ln_delta: self.interval_of(at_mix, ln_delta, expected=expected),
+            announced=announced,
             deviation=(ends[1] - ends[0]) / 2.0 * math.sqrt(len(foreseen.y)) / sub_gaussian,
         )
 
@@ -349,6 +355,12 @@ class ClassTable(AllRows):
         if not tuning:
             return self, None
         return self, (np.asarray(tuning["labels"]), np.asarray(tuning["table"]))
+
+    def _value_of(self, labels: Array, table: Table) -> float:
+        """Return the score of the rows that a confusion matrix counts."""
+        counts = table.astype(int).ravel()
+        y, outputs = np.repeat(labels, len(labels)), np.tile(labels, len(labels))
+        return float(self.score(np.repeat(y, counts), np.repeat(outputs, counts)))
 
     def _expected(self, foreseen: Foreseen, labels: Array, sizes: NDArray[np.int64]) -> Table:
         """Return the confusion matrix that the guess foresees.

@@ -56,6 +56,7 @@ from sklearn_ada.metrics.base import (
     class_positions,
     clipped,
     count_interval,
+    moved,
     register,
     suggested_range,
 )
@@ -306,7 +307,10 @@ def by_bets(
     terms_of_guess = foreseen.details
 
     def announced(ln_delta: float) -> Range:
-        return of_terms(alike(terms_of_guess, n), ln_delta, np.random.default_rng(0), 0.5)
+        terms = alike(terms_of_guess, n)
+        mean = float(terms.mean())
+        by = foreseen.value - (-math.sqrt(max(-mean, 0.0)) if root else mean)
+        return moved(of_terms(terms, ln_delta, np.random.default_rng(0), 0.5), by)
 
     return RowsInterval(
         name, f"betting, {name}{' with a drawn bound' if by_row else ''} (Waudby-Smith, Ramdas 2024)",

@@ -29,6 +29,7 @@ from sklearn_ada.metrics.base import (
     UndefinedMetricError,
     class_positions,
     clipped,
+    moved,
     register,
 )
 from sklearn_ada.metrics.outputs import CLASS_SCORES, SCORES
@@ -157,6 +158,7 @@ class AveragePrecision(AllRows):
             return average_precision_interval(outputs, y == self.positive, ln_delta, seed=seed, **expected)
 
         ends = average_precision_interval(scores, is_positive, foreseen.ln_delta, seed=0, **expected)
+        ends = moved(ends, foreseen.value - float(average_precision_score(is_positive, scores)))
         scale = math.sqrt(np.count_nonzero(is_positive) / np.count_nonzero(foreseen.y == self.positive))
         made = self._around("bands", bands, foreseen, foreseen.value, ends, scale)
         return replace(made, is_drawn=True)  # as ties are broken

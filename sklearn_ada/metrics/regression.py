@@ -28,6 +28,7 @@ from sklearn_ada.metrics.base import (
     RowsInterval,
     UndefinedMetricError,
     alike,
+    moved,
     register,
 )
 from sklearn_ada.metrics.outputs import NUMBERS
@@ -123,9 +124,8 @@ class Explained(AllRows):
         def announced(ln_delta: float) -> Range:
             by = np.abs(np.asarray(rows[0], dtype=float) - rows[1])
             y, outputs = (alike(np.asarray(column, dtype=float), len(foreseen.y), by) for column in rows)
-            low, high = interval_of(y, outputs, ln_delta, np.random.default_rng(0))
-            moved = foreseen.value - self.value(y, outputs, None).value
-            return low + moved, high + moved
+            by_rows = interval_of(y, outputs, ln_delta, np.random.default_rng(0))
+            return moved(by_rows, foreseen.value - self.value(y, outputs, None).value)
 
         return replace(made, announced=announced)
 
@@ -196,7 +196,8 @@ class MedianError(AllRows):
 
         def announced(ln_delta: float) -> Range:
             low, high = (rank / n for rank in median_ranks(n, ln_delta))
-            return -float(np.interp(high, at, errors)), -float(np.interp(low, at, errors))
+            ends = -float(np.interp(high, at, errors)), -float(np.interp(low, at, errors))
+            return moved(ends, foreseen.value + float(np.median(errors)))
 
         ends = announced(foreseen.ln_delta)
         made = self._around("order statistics", interval_of, foreseen, foreseen.value, ends)

@@ -572,8 +572,10 @@ def _metric_and_guess(run: Run, index: int, ranking: Ranking, by_folds: bool) ->
             folds = folds.uncounted(n_rows(run.X))
     if is_tuned:
         return tuned_by_validation(validated, run.metric, run.y, folds)
-    guess = None if folds is None else guess_from_folds(folds, run.metric, run.y, run.subsample_size)
-    return run.metric, guess or guess_from_validation(validated, run.metric, run.subsample_size)
+    guess, size = None, run.subsample_size
+    if folds is not None:
+        guess = guess_from_folds(folds, run.metric, validated, run.y, size)
+    return run.metric, guess or guess_from_validation(validated, run.metric, size)
 
 
 def standard_error(answer: Answer) -> float:

@@ -145,7 +145,9 @@ def _rounded(number: float, digits: int) -> float:
     return float(f"{number:.{digits}g}")
 
 
-def guess_from_folds(folds: Folds, metric: Metric, y: Any, subsample_size: int | None) -> Guess | None:
+def guess_from_folds(
+    folds: Folds, metric: Metric, validated: Validated, y: Any, subsample_size: int | None
+) -> Guess | None:
     """Return the mean of a candidate's scores over folds as a guess, or None if it has none.
 
     For a stable median its deviation over the folds is scaled to the median's subsamples.
@@ -153,34 +155,40 @@ def guess_from_folds(folds: Folds, metric: Metric, y: Any, subsample_size: int |
     if not np.isfinite(folds.value):
         return None
     if subsample_size is None:
-        share = _terms_of_a_row(metric, folds.value, y) if folds.number else 1.0
-        guess = Guess(folds.value, rows=_OWN_FOLDS)
-        return _with_folds(guess, metric, folds, share)
+        guess = _with_terms(Guess(folds.value, rows=_OWN_FOLDS), folds, metric, validated, y)
+        return _with_folds(guess, metric, folds)
     number = max(folds.number, 1)
     spread = folds.deviation * (n_rows(y) / number / subsample_size) ** 0.5 or abs(folds.value) or 1.0
     return Guess(folds.value, size=float(number), deviation=spread, rows=_OWN_FOLDS)
 
 
-def _terms_of_a_row(metric: Metric, value: float, y: Any) -> float:
-    """Return how many independent terms a metric has to a row, as its value lets expect."""
+def _with_terms(guess: Guess, folds: Folds, metric: Metric, validated: Validated, y: Any) -> Guess:
+    """Return a guess with what is expected of its terms: how many there are to a row, and how they vary.
+
+    Where predictions decide that, a model of one part of the rows shows it on the other part.
+    """
+    measure = metric.certified_measure
+    if not folds.number or measure.counts:
+        return guess
     try:
+        if measure.has_variance or measure.size_is_released:
+            return guess_from_rows(metric, *validated())
         labels = check_labels(y, metric.name)
-        return metric.certified_measure.foreseeing(value, None, labels).size(labels) / len(labels)
-    except ValueError:  # labels on which it is undefined: the question says so
-        return 1.0
+        return replace(guess, share=measure.size(labels) / len(labels))
+    except Exception:  # too few rows, a class is missing, ...: the folds say enough
+        return guess
 
 
-def _with_folds(guess: Guess, metric: Metric, folds: Folds, share: float) -> Guess:
+def _with_folds(guess: Guess, metric: Metric, folds: Folds) -> Guess:
     """Return a guess with the value of the folds, and with what that is worth.
 
     Without a deviation of its own it has that of a 0/1 score, which no other in this range exceeds.
     """
     if not np.isfinite(folds.value):
         return guess
-    (low, high), terms = metric.bounds, folds.rows * share
-    value = min(
-        max(folds.value, low), high
-    )  # one row's score is clipped, so the mean of others may be outside
+    (low, high), share = metric.bounds, guess.share or 1.0
+    terms = folds.rows * share
+    value = min(max(folds.value, low), high)  # a row's score is clipped, so the mean of others may be outside
     if guess.deviation:
         variance = guess.deviation**2
     else:
@@ -210,7 +218,7 @@ def tuned_by_validation(
         if metric.has_interval_of_all_rows and not metric.measure.needs_rows:
             return metric.of_all_rows(), None
     else:
-        return tuned, guess if folds is None else _with_folds(guess, tuned, folds, guess.share or 1.0)
+        return tuned, guess if folds is None else _with_folds(guess, tuned, folds)
     of_numbers = metric.response.target == "numbers" or type_of_target(y).startswith("continuous")
     dummy = DummyRegressor() if of_numbers else DummyClassifier()
     nothing = np.zeros((len(y), 1))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
@@ -181,3 +182,28 @@ def test_any_metric_takes_the_folds_for_its_guess(scoring, path):
     search = searched(path, X, y, scoring=scoring)
     assert last_guess(search)["value"] == search.search_.best_score_
     assert 0.5 * TRAINING <= last_guess(search)["size"] <= TRAINING
+
+
+WINDOWS = {
+    "neg_brier_score": 1.35,
+    "f1_macro": 2.0,
+    "matthews_corrcoef": 2.0,
+    "neg_root_mean_squared_error": 2.0,
+}
+
+
+@pytest.mark.parametrize("scoring", WINDOWS)
+def test_a_window_is_announced_around_the_mean_of_the_folds(scoring, path):
+    of_numbers = scoring == "neg_root_mean_squared_error"
+    rng = np.random.default_rng(0)
+    x = np.linspace(-2, 2, 600)
+    y = x + rng.normal(size=600) * (rng.random(600) < 0.1 + 0.05 * x)
+    labels = y if of_numbers else (y + rng.normal(size=600) > 0).astype(int)
+    model, values = (Ridge(), {"alpha": [1.0]}) if of_numbers else (LogisticRegression(), {"C": [1.0]})
+    inner = GridSearchCV(model, values, scoring=scoring, cv=KFold(5, shuffle=True, random_state=0))
+    search = ReusableHoldoutCV(inner, ledger=path, random_state=0).fit(x[:, None], labels)
+    guess = last_guess(search)["value"]
+    assert guess == search.best_score_ == search.search_.best_score_
+    window = next(body for body in bodies(search.holdout_) if "guess" in body)["mechanism"]
+    # The lower end is farther away, of rows like these; around another value of theirs it would be less so.
+    assert 1.0 < (guess - window["low"]) / (window["high"] - guess) < WINDOWS[scoring]
