@@ -261,7 +261,8 @@ class ByColumn(LogisticRegression):
 def test_the_f1_of_predictions_in_a_column_is_that_of_their_labels(ask, wrap):
     X, y = make_classification(600, 5, n_informative=3, weights=[0.7], flip_y=0.1, random_state=0)
     mask = np.arange(600) >= 400
-    search = wrap(grid(ByColumn(), [0.01, 1.0], scoring="f1"), scoring="f1", ask=ask, holdout=mask).fit(X, y)
+    how = {"scoring": "f1", "ask": ask, "holdout": mask, "answers": "exact"}
+    search = wrap(grid(ByColumn(), [0.01, 1.0], scoring="f1"), **how).fit(X, y)
     expected = f1_score(y[mask], search.best_estimator_.predict(X[mask]).ravel())
     assert search.best_score_ == pytest.approx(expected, abs=0.06)
     exact = search.holdout_.certify(search.best_estimator_, scoring="f1", guess=float(expected))

@@ -37,7 +37,7 @@ def test_no_group_is_on_both_sides_of_any_split_and_groups_are_the_units_of_the_
         fitted = {int(row) // 8 for row in rows}
         assert len(rows) == 8 * len(fitted)
         assert fitted <= final
-    assert search.best_answer_.certificate.target.endswith("group sizes")
+    assert search.best_score_target_.endswith("group sizes")
     units = search.holdout_.ledger.genesis["units"]
     assert units["groups"]
     assert units["number"] == search.holdout_.n_rows // 8
