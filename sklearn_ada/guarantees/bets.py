@@ -57,6 +57,7 @@ inequality of the means for unequal rows as in Hoeffding (1963), section 2.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -187,9 +188,17 @@ def betting_predictable(
         raise bad_parameter("grid", owner, "rising numbers", "others")
     if not (points[0] > 0.0 and points[-1] < 1.0):
         raise bad_parameter("grid", owner, "numbers in (0, 1)", f"{points[0]:g} to {points[-1]:g}")
-    bound = -ln_side(ln_delta)
-    if not math.isfinite(bound):
-        return 0.0, 1.0
+    return predictable_ends(x, variance, (ln_delta,), points[None, :], uniform)[0]
+
+
+def predictable_ends(
+    x: Array, variance: float, ln_deltas: Sequence[float], points: Array, uniform: float | None
+) -> list[Interval]:
+    """Return the intervals of `betting_predictable` at several levels, in one pass over the rows.
+
+    ``points`` has the grid of each level as a row, all of one length. Nothing is checked.
+    """
+    bounds = np.array([-ln_side(ln_delta) for ln_delta in ln_deltas])
     if uniform is None:
         variances, _ = _running_moments(x, variance, _PRIOR_ROWS)
         up = down = np.ones(len(x))
@@ -199,11 +208,15 @@ def betting_predictable(
         up, down = _leaning(skewness), _leaning(-skewness)
         spared_below, spared_above = (-math.log(max(u, _LEAST_UNIFORM)) for u in (uniform, 1.0 - uniform))
     gains = 2.0 / (np.arange(len(x), 0, -1) * variances)  # times what is left to win: the squared bet
-    below = _rejected(x, up**2 * gains, bound, spared_below, points)
-    above = _rejected(1.0 - x, down**2 * gains, bound, spared_above, 1.0 - points[::-1])
-    low = float(points[below - 1]) if below else 0.0
-    high = float(points[len(points) - above]) if above else 1.0
-    return min(low, high), max(low, high)  # they cross with probability at most delta
+    columns = np.column_stack((x, 1.0 - x)), np.column_stack((up**2 * gains, down**2 * gains))
+    grids = np.stack((points, 1.0 - points[:, ::-1]))
+    rejected = _rejected(*columns, bounds, (spared_below, spared_above), grids)
+    found, last = [], points.shape[1]
+    for grid, bound, below, above in zip(points, bounds, *rejected, strict=True):
+        low, high = float(grid[below - 1]) if below else 0.0, float(grid[last - above]) if above else 1.0
+        # They cross with probability at most delta.
+        found.append((min(low, high), max(low, high)) if math.isfinite(bound) else (0.0, 1.0))
+    return found
 
 
 @checked(variance=">= 0", ln_delta="<= 0")
@@ -485,16 +498,18 @@ def _leaning(skewness: Array) -> Array:
     return np.clip(_UPRIGHT + _LEAN * skewness / math.sqrt(len(skewness)), _LEAST_FACTOR, _MOST_FACTOR)
 
 
-def _rejected(x: Array, gains: Array, bound: float, spared: float, points: Array) -> int:
-    """Return how many of the rising numbers are rejected as too low.
+def _rejected(x: Array, gains: Array, bounds: Array, spared: tuple[float, float], points: Array) -> Array:
+    """Return how many of the rising numbers are rejected as too low, for either side at each level.
 
-    Only those before the first that is not rejected count. ``spared`` is what the logarithm of the wealth may
-    lack of the bound in the end.
+    Only those before the first that is not rejected count. ``x`` and ``gains`` have a column for each side,
+    ``points`` the axes side, level and number. ``spared`` is what the logarithm of the wealth may lack of the
+    bound in the end.
     """
     caps = _MOST_LOST / points
-    left = np.full(len(points), bound)  # the bound, less the logarithm of the wealth
-    for value, gain in zip(x.tolist(), gains.tolist(), strict=True):
+    # The bound, less the logarithm of the wealth.
+    left = np.where(np.isfinite(bounds), bounds, 1.0)[None, :, None] + np.zeros(points.shape)
+    for value, gain in zip(x[:, :, None, None], gains[:, :, None, None], strict=True):
         left -= np.log1p(np.minimum(np.sqrt(left * gain), caps) * (value - points))
         np.maximum(left, 0.0, out=left)  # nothing is bet from there on
-    open_ = left > spared
-    return int(np.argmax(open_)) if open_.any() else len(points)
+    open_ = left > np.array(spared)[:, None, None]
+    return np.asarray(np.where(open_.any(axis=2), np.argmax(open_, axis=2), points.shape[2]))

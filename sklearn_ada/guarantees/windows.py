@@ -1,44 +1,45 @@
-"""Windows: any interval, told coarsely and tested at the price of what was told.
+"""Windows: any interval, released coarsely.
 
 A count of 0/1 losses lies in a cell, whose edges are tested by binomial tails
 (`sklearn_ada.guarantees.transcript`). Other statistics have intervals that are a function of all rows, such
 as the ends of bets. A *window* is to an interval what a cell is to a count: when a question is asked, a list
-of windows is fixed, and all that is released is the first of them in which the interval lies.
+of windows is fixed, the last of which is the whole range, and all that is released is the first of them in
+which the interval lies.
 
 Setting. The conversation is coded as in `sklearn_ada.guarantees.transcript`: L is what was released before a
-question, in nats, and b the part of the failure probability that belongs to that theorem. For every level t
-let ``l_t`` and ``u_t`` be one-sided ends of the question's functional q, functions of all rows whose
-construction and tuning are fixed when the question is asked: ``P_D[l_t > q(D)] <= t`` and ``P_D[u_t < q(D)]
-<= t``. Then, too, a list of windows ``[A_z, B_z]`` is fixed whose last is the whole range, with a price
-``c_z`` for each, so that ``sum exp(-c_z) <= 1``, and levels ``t_z <= b exp(-(L + c_z))``. Released is the
-first z with ``l_(t_z) >= A_z`` and ``u_(t_z) <= B_z``.
+question, in nats, b the part of the failure probability of that theorem, and ``c_0`` the price of the window
+that the question announces. For every level t let ``l_t`` and ``u_t`` be one-sided ends of the question's
+functional q, functions of all rows whose construction and tuning are fixed when the question is asked:
+``P_D[l_t > q(D)] <= t`` and ``P_D[u_t < q(D)] <= t``.
 
-Theorem. With probability at least ``1 - b`` every q_j(D) lies in the window that was released for question j,
-for all questions at once.
+Theorem 1. Let the announced window ``[A, B]`` be released only if ``l_t >= A`` and ``u_t <= B`` at the level
+``t = b exp(-(L + c_0))``. Then with probability at least ``1 - b`` every q_j(D) for which it was released
+lies in it, for all questions at once.
 
-Proof. As in the transcript theorem, ``P_D(v) > b exp(-L(v))`` holds along the whole conversation, except with
-probability b; L(v) includes the price of the window. Suppose that question j was told the window z, and that
-``q_j(D) < A_z``. That the conversation begins as it did implies ``l_(t_z) >= A_z > q_j(D)``, so ``P_D(v_j) <=
-t_z <= b exp(-L_j)``: a contradiction. The same above, on the same event; so both sides have all of b.
+Proof. As in the transcript theorem, ``P_D(v) > b exp(-L(v))`` along the whole conversation, except with
+probability b; L(v) includes the price of the window. Suppose that question j was answered with its announced
+window, and that ``q_j(D) < A``. That the conversation begins as it did implies ``l_t >= A > q_j(D)``, so
+``P_D(v_j) <= t = b exp(-L_j)``: a contradiction. The same above, on the same event, so both sides have all of
+b.
 
-Nothing is vacuous: a surprise is tested at its own price. Levels below ``b exp(-(L + c_z))`` are as valid, so
-a few levels serve all windows, each that of the dearest window of a group (`Windows.GROUPS`).
+Theorem 2. Let any other window be released only if the interval at the level of the asking lies in it
+(`sklearn_ada.guarantees.question_interval`). Then it contains q_j(D) wherever that interval does.
+
+Nothing else is to be proved of the second. That interval is sealed, and released later; its level is fixed
+before the answer, so a surprise does not pay for itself. An announced window nearly always holds, costs
+nearly nothing, and needs no stake, however many questions there are.
 
 *Where windows are.* A guess foresees the ends that the interval will have. Number 0 is announced around
 these: they move with the value, which is a few tau from the guess, its standard error; and they vary a little
-by themselves, for which there is some slack. Number z is number 0 moved by z times its cell of the value.
-Neither the value of the holdout nor its deviation may have a part in it: from the holdout's own deviation a
-window that is announced misses nearly always. What the guess foresees decides only how often it is right.
-
-*Sealed.* The interval at the level of the asking (`sklearn_ada.guarantees.question_interval`) is a function
-of all rows, too, and is kept for later. The two theorems have parts of the failure probability of their own,
-so what is released later may be intersected with the window.
+by themselves, for which there is some slack. On each side of it windows are moved, each three times as far
+and as wide as the one before. Neither the value of the holdout nor its deviation may have a part in this: a
+window that is announced from the holdout's own deviation misses nearly always. What the guess foresees
+decides only how often it is right.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -75,22 +76,18 @@ class Windows:
     tau : float
         Standard error of the value around the guess, positive.
     half : float
-        Half a cell of the value, in units of tau.
+        By how many tau the value may be off the guess in the announced window.
     slack : float
-        By how much a window is wider on each side, in units of tau.
+        By how many tau a window is wider on each side.
     bottom, top : float
         Ends of the metric's range.
 
-    Attributes
-    ----------
-    GROUPS : tuple of tuple of int
-        The numbers of all windows, those that have one level in common together. The last is the whole range.
-
     Examples
     --------
-    >>> windows = Windows(0.9, 0.87, 0.92, math.log(0.001), 0.01, half=2.5, slack=0.4, bottom=0.0, top=1.0)
-    >>> [[round(end, 3) for end in windows.window(z, math.log(0.001))] for z in (0, -1, 5)]
-    [[0.841, 0.949], [0.791, 0.899], [0.0, 1.0]]
+    >>> ends, span = (0.9, 0.87, 0.92), {"bottom": 0.0, "top": 1.0}
+    >>> windows = Windows(*ends, math.log(0.001), 0.01, half=2.5, slack=0.4, **span)
+    >>> [[round(end, 3) for end in windows.window(z, math.log(0.001))] for z in (0, -1, -2, 5)]
+    [[0.841, 0.949], [0.791, 0.899], [0.641, 0.849], [0.0, 1.0]]
     """
 
     guess: float
@@ -104,9 +101,6 @@ class Windows:
     top: float
 
     LAST: ClassVar[int] = _FARTHEST + 1
-    GROUPS: ClassVar[tuple[tuple[int, ...], ...]] = (
-        (0,), (1, -1), (*(sign * z for z in range(2, _FARTHEST + 1) for sign in (1, -1)), _FARTHEST + 1),
-    )  # fmt: skip
 
     def foreseen(self, ln_level: float, value: float | None = None) -> Interval:
         """Return about where the ends will be; no guarantee rests on it.
@@ -128,8 +122,8 @@ class Windows:
         ----------
         number : int
         """
-        moved = 0 if number == self.LAST else _number(number, "number", "Windows.value")
-        return min(max(self.guess + 2.0 * moved * self.half * self.tau, self.bottom), self.top)
+        moved, _ = self._moved(_number(number, "number", "Windows.value"))
+        return min(max(self.guess + moved, self.bottom), self.top)
 
     def window(self, number: int, ln_level: float) -> Interval:
         """Return a window, for ends at this level.
@@ -137,40 +131,54 @@ class Windows:
         Parameters
         ----------
         number : int
-            0 is the announced one, from -4 to 4 it is moved by so many cells; 5 is the whole range.
+            0 is the announced one, from -4 to 4 it is moved down or up, 5 is the whole range.
         ln_level : float
             Logarithm of the level of one side, below 0.
         """
         if _number(number, "number", "Windows.window") == self.LAST:
             return self.bottom, self.top
-        low, high = self._ends(ln_level, self.guess + 2.0 * number * self.half * self.tau)
-        reach = (self.half + self.slack) * self.tau
+        moved, cell = self._moved(number)
+        low, high = self._ends(ln_level, self.guess + moved)
+        reach = cell + self.slack * self.tau
         return min(max(low - reach, self.bottom), self.top), max(min(high + reach, self.top), self.bottom)
 
-    def released(self, ends: Sequence[Interval], ln_levels: Sequence[float]) -> int:
+    def released(self, announced: Interval, ln_level: float, asked: Interval, ln_asked: float) -> int:
         """Return the number of the first window in which the interval lies.
 
         Parameters
         ----------
-        ends : sequence of tuple of float
-            Of each group, the ends of the interval at its level.
-        ln_levels : sequence of float
-            Logarithm of the level of one side, of each group.
+        announced : tuple of float
+            The ends that must lie in the announced window.
+        ln_level : float
+            Logarithm of the level of each of these.
+        asked : tuple of float
+            The interval at the level of the asking, which must lie in another window.
+        ln_asked : float
+            Logarithm of half of that level.
 
         Examples
         --------
         >>> ends, span = (0.9, 0.87, 0.92), {"bottom": 0.0, "top": 1.0}
         >>> windows = Windows(*ends, math.log(0.001), 0.01, half=2.5, slack=0.4, **span)
-        >>> levels = [math.log(0.001)] * 3
-        >>> [windows.released([ends] * 3, levels) for ends in ((0.85, 0.94), (0.8, 0.89), (0.1, 0.9))]
+        >>> levels = math.log(0.001), math.log(0.001)
+        >>> tried = (0.85, 0.94), (0.8, 0.89), (0.1, 0.9)
+        >>> [windows.released(ends, levels[0], ends, levels[1]) for ends in tried]
         [0, -1, 5]
         """
-        for numbers, (low, high), ln_level in zip(self.GROUPS, ends, ln_levels, strict=True):
-            for number in numbers:
-                bottom, top = self.window(number, ln_level)
-                if bottom <= low and high <= top:
-                    return number
-        return self.LAST  # ends beyond the range, which no construction should give
+        moved = [sign * z for z in range(1, _FARTHEST + 1) for sign in (1, -1)]
+        for number in (0, *moved):
+            low, high = announced if number == 0 else asked
+            bottom, top = self.window(number, ln_level if number == 0 else ln_asked)
+            if bottom <= low and high <= top:
+                return number
+        return self.LAST
+
+    def _moved(self, number: int) -> tuple[float, float]:
+        """Return by how much a window is moved, and half of the width of its values."""
+        if number in (0, self.LAST):
+            return 0.0, self.half * self.tau
+        cell = 3.0 ** (abs(number) - 1) * self.half * self.tau
+        return math.copysign(2.0 * cell, number), cell
 
     def _ends(self, ln_level: float, value: float) -> Interval:
         """Return the ends foreseen at a value, which may be beyond the range."""

@@ -435,10 +435,11 @@ class Recording:
         in_round = state.still_open(framed.asked.round_name)
         # The transcript theorem holds of answers in whose order the rows have no part.
         by_transcript = seal is not None and in_order and state.is_alone(in_round)
-        question = framed.question.after(state.levels_of if by_transcript else None)
-        release = apart(question.release, question.metric)  # it may compute scores once more
-        event, memory = release(seen, allowance, draw)
-        transcript = transcript_of(state, event) if by_transcript else None
+        after = functools.partial(transcript_of, state)
+        question = framed.question.after(after if by_transcript else None)
+        sealing = apart(question.sealing, question.metric)  # it may compute scores once more
+        (event, memory), point = sealing(seen, allowance, draw)
+        transcript = after(event) if by_transcript else None
         about: dict[str, Any] = {
             "subject": framed.subject_key, "round_name": in_round, "outputs": outputs,
             "outcome": question.outcome(event, allowance, memory, transcript),
@@ -451,8 +452,7 @@ class Recording:
         if seal is not None:
             kind, nats, sealed = SealedRecord, state.account.nats + state.account.price(event), None
             if not isinstance(seen, tuple):  # else it failed
-                content = seal.content(question.point(seen, allowance.ln_delta, draw))
-                sealed = self.session.sealed(content, draw.key, draw.secret)
+                sealed = self.session.sealed(seal.content(point), draw.key, draw.secret)
             # Published next it would take nothing more, at the value that the guess suggests.
             half_width = final_half_width(state, seal, allowance.purse or state.purse, nats)
             about |= {"sealed": sealed, "population": question.exact.target}

@@ -39,14 +39,13 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 
-from sklearn_ada._validation import LN_2, bad_parameter, counted, number, percent, printable
+from sklearn_ada._validation import bad_parameter, counted, number, percent, printable
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import THEOREM
-from sklearn_ada.guarantees.windows import Windows
 from sklearn_ada.holdout.records import (
     AnswerRecord,
     SealedRecord,
@@ -531,9 +530,8 @@ def _interval_of(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     seal, number = seal_of(read.mechanism), symbols_of(read.event)[0].value
     by_transcript = THEOREM in read.outcome.theorem
     if isinstance(seal, SealedInterval):
-        levels = state.levels_of(seal) if by_transcript else [ln_delta - LN_2] * len(Windows.GROUPS)
-        arrived = read.arrival_nats if by_transcript else 0.0
-        return seal.told(number, [each - arrived for each in levels])
+        nats = state.account.nats + read.arrival_nats + read.price
+        return seal.told(number, state.policy.ln_transcript - nats if by_transcript else None, ln_delta)
     ends = seal.told(number)
     interval = seal.fixed_interval(*ends, ln_delta)
     if not by_transcript:

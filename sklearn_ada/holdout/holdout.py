@@ -37,7 +37,7 @@ from sklearn_ada.holdout.session import Session, note_whereabouts
 from sklearn_ada.holdout.state import State
 from sklearn_ada.holdout.unsealing import unseal
 from sklearn_ada.ledger.hash_chain import Ledger
-from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Subject
@@ -104,7 +104,7 @@ class Holdout(Uncopied):
         Weights of the rows. Intervals of means and class means then hold for the population at these weights,
         which anybody may know. Other metrics are certified by the stable median of the weighted metric.
     answers : {"exact", "coarse", "auto"} or None, default=None
-        How `certify` answers about a count of rows, such as an accuracy. Fixed when the ledger is begun.
+        How `certify` answers. Fixed when the ledger is begun.
 
         - "exact": with the value, for 4 to 5 nats.
         - "coarse": with the *cell*, an interval around the guess, in which the value lies. That is nearly
@@ -115,8 +115,15 @@ class Holdout(Uncopied):
           its first certify exactly and later ones coarsely. Where privacy certifies, "auto" is "exact".
         - None: as the ledger was begun; a new one is "exact".
 
-        Answers about other metrics, or with weights or groups, cannot be sealed and are exact. A sealed value
-        is hidden, not protected: whoever opens it on purpose cheats. See ``seal_key``.
+        So it is with every metric that has an interval of its own, with weights and groups, and with the
+        difference of two models; instead of a cell there is a *window*, in which the whole interval lies.
+        Without a guess nothing can be foreseen: the answer is exact. So is a stable median. A sealed value is
+        hidden, not protected: whoever opens it on purpose cheats. See ``seal_key``.
+    scoring : str, callable, Metric or None, default=None
+        What most questions will be about; any metric may be asked. It decides, when a ledger that answers
+        coarsely is begun, how much of the failure probability belongs to cells and windows, and how much to
+        values that are published: a fifth and the rest for a count of rows, such as an accuracy, else a
+        twentieth. None: as for a count where y holds classes.
     confidence_level : float, default=0.95
         The probability that all intervals hold together, in (0, 1).
     tolerance : float or None, default=None
@@ -212,6 +219,7 @@ class Holdout(Uncopied):
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         answers: str | None = None,
+        scoring: Scoring | None = None,
         confidence_level: float = 0.95,
         tolerance: float | None = None,
         class_mix: str = "conditional",
@@ -236,6 +244,7 @@ class Holdout(Uncopied):
         hashed = None if ids is None else id_hashes(ids, "Holdout")
         is_priced, weights = class_mix == "priced", (sample_weight, groups, weight_bound)
         data = HoldoutData(X, y, *weights, priced_classes=is_priced, named=classes, ids=hashed)
+        policy = policy.begun_for(None if scoring is None else as_metric(scoring), data)
         place = place_of_rows(ledger, hashed, data.labels if hashed is None else check_labels(y), missing)
         self._session = Session.open(
             data, policy, asker, address=place.address, split=split, random_state=random_state, create=create

@@ -154,7 +154,7 @@ class Session:
             data.by_value = stored.format >= 3
             if stored.seal_key is not None:
                 check_library()
-            found = ("answers", "check_share", "seal_key", "format")
+            found = ("answers", "check_share", "seal_key", "shares", "format")
             policy = replace(policy, **{name: getattr(stored, name) for name in found})
             notice = announce(where(address), len(data)) if is_new and durable else ""
             session = cls(data, policy, opened, asker, begun.fingerprint, notice)

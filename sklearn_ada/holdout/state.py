@@ -29,7 +29,6 @@ from sklearn_ada.accounting.filters import Unit
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees.description_length import Purse, class_count_nats, ln_declared
-from sklearn_ada.questions.seals import SealedInterval
 from sklearn_ada.terms.policy import Allowance, Genesis
 from sklearn_ada.terms.privacy_account import PrivacyAccount, PrivateRelease
 
@@ -460,10 +459,6 @@ class State:
     def has_declared(self) -> bool:
         """Whether models were declared."""
         return bool(self._declared)
-
-    def levels_of(self, seal: SealedInterval) -> list[float]:
-        """Return the levels of the windows of a question, if it is the next."""
-        return seal.levels(self.account, self.policy.ln_transcript)
 
     def winners_before(self, round_name: str | None) -> int:
         """Return how many questions about winners came before one of this round, whose own ones count."""

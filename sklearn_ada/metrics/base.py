@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -130,6 +130,9 @@ class RowsInterval:
     announced : callable or None
         Takes a level. Returns the ends on rows like those of the guess, moved to the guess itself, which may
         be of more rows; None where these are not at hand.
+    several : callable or None
+        Takes ``(y, outputs, classes, ln_deltas, rng)`` and returns the ends at several levels, where that is
+        quicker than one after the other.
     deviation : float or None
         Standard deviation of one term, where the guess has none and the construction foresees it.
     """
@@ -141,6 +144,7 @@ class RowsInterval:
     ends: Callable[[Array, Array, Array | None, float, Generator], Range]
     is_drawn: bool = False
     announced: Callable[[float], Range] | None = None
+    several: Callable[[Array, Array, Array | None, Sequence[float], Generator], list[Range]] | None = None
     deviation: float | None = None
 
     def describe(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -291,18 +291,29 @@ def by_bets(
         return of_metric(max(scaled - half, 0.0), min(scaled + half, 1.0))
 
     def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
-        return of_terms(mean.terms(y, outputs, classes), ln_delta, rng)
+        return several(y, outputs, classes, (ln_delta,), rng)[0]
 
-    def of_terms(terms: Array, ln_delta: float, rng: Generator, uniform: float | None = None) -> Range:
+    def several(
+        y: Array, outputs: Array, classes: Array | None, ln_deltas: Sequence[float], rng: Generator
+    ) -> list[Range]:
+        return of_terms(mean.terms(y, outputs, classes), ln_deltas, rng)
+
+    def of_terms(
+        terms: Array, ln_deltas: Sequence[float], rng: Generator, uniform: float | None = None
+    ) -> list[Range]:
         scaled = np.clip((terms - bottom) / width, 0.0, 1.0)
         if not by_row:
-            return of_metric(*bets.betting_fixed(scaled, variance, ln_delta))
-        reach = _HALF_WIDTHS * bets.betting_half_width(n, variance, ln_delta, predictable=True) + 6.0 * error
-        grid = np.linspace(centre - reach, centre + reach, _POINTS)
-        grid = grid[(grid > 1e-9) & (grid < 1.0 - 1e-9)]
+            return [of_metric(*bets.betting_fixed(scaled, variance, each)) for each in ln_deltas]
+        grids = np.stack([grid_of(each) for each in ln_deltas])
         drawn = scaled[rng.permutation(len(scaled))]
         uniform = rng.random() if uniform is None else uniform
-        return of_metric(*bets.betting_predictable(drawn, variance, ln_delta, grid, uniform=uniform))
+        return [
+            of_metric(*each) for each in bets.predictable_ends(drawn, variance, ln_deltas, grids, uniform)
+        ]
+
+    def grid_of(ln_delta: float) -> Floats:
+        reach = _HALF_WIDTHS * bets.betting_half_width(n, variance, ln_delta, predictable=True) + 6.0 * error
+        return np.clip(np.linspace(centre - reach, centre + reach, _POINTS), 1e-9, 1.0 - 1e-9)
 
     terms_of_guess = foreseen.details
 
@@ -310,12 +321,12 @@ def by_bets(
         terms = alike(terms_of_guess, n)
         mean = float(terms.mean())
         by = foreseen.value - (-math.sqrt(max(-mean, 0.0)) if root else mean)
-        return moved(of_terms(terms, ln_delta, np.random.default_rng(0), 0.5), by)
+        return moved(of_terms(terms, (ln_delta,), np.random.default_rng(0), 0.5)[0], by)
 
     return RowsInterval(
         name, f"betting, {name}{' with a drawn bound' if by_row else ''} (Waudby-Smith, Ramdas 2024)",
         {"centre": centre, "reach": error, "variance": variance}, at, ends, by_row,
-        None if terms_of_guess is None else announced,
+        None if terms_of_guess is None else announced, several=several,
     )  # fmt: skip
 
 

@@ -437,7 +437,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             warn_of_copies(X, passed.groups)
             warn_of_means_of_labels(X, y)
             warn_of_steps_before()
-        self.holdout_, train, cv = set_aside(given, X, y, passed.groups, searches.own_folds(self.search), ids)
+        folds = searches.own_folds(self.search)
+        self.holdout_, train, cv = set_aside(given, X, y, passed.groups, folds, ids, metric)
         self.train_indices_ = np.asarray(train)
         self._takes_pairs_with = (n_rows(X), train) if given.of_pairs else None
         X_train, y_train = searches.take_for(X, train, train, given.of_pairs), take_rows(y, train)

@@ -23,6 +23,7 @@ from sklearn_ada.holdout.changes import check_groups_apart
 from sklearn_ada.holdout.finding import check_sides, check_unchanged, held_before, leave_other, place_of_rows
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.ledger.opening import goes_with_data
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.parameters import OWNER, Parameters
 from sklearn_ada.model_selection.searches import folds_of_training_rows, take_for
 from sklearn_ada.model_selection.training_rows import (
@@ -38,7 +39,13 @@ _POLICY = ("confidence_level", "tolerance", "expected_questions", "answers", "se
 
 
 def set_aside(
-    given: Parameters, X: Any, y: Any, groups: Any = None, cv: Any = None, ids: Any = None
+    given: Parameters,
+    X: Any,
+    y: Any,
+    groups: Any = None,
+    cv: Any = None,
+    ids: Any = None,
+    metric: Metric | None = None,
 ) -> tuple[Holdout, NDArray[np.int64], Any]:
     """Return the holdout of a search, the numbers of the training rows, and their cv.
 
@@ -46,7 +53,7 @@ def set_aside(
     rows uses the same holdout, whatever was done to columns. With ``ledger=None`` or ``":memory:"`` the
     ledger belongs to all rows, so another split of them does not get a fresh budget. Groups stay whole: they
     are the independent units. No class is in the holdout alone, for no classifier could know it. ``cv`` is
-    that of the search, for all rows.
+    that of the search, for all rows. If a ledger is begun, it is for this ``metric``.
 
     With ``ids`` a share is chosen by them, each row by itself (`split_by_ids`).
 
@@ -106,7 +113,8 @@ def set_aside(
             of_share=is_share(holdout), is_path=not goes_with_data(given.ledger),
         )  # fmt: skip
     rows = take_for(X, test, train, given.of_pairs)
-    made = Holdout(rows, labels, ledger=place.address, create=given.create, split=split, **policy)
+    policy |= {"create": given.create, "split": split, "scoring": metric}
+    made = Holdout(rows, labels, ledger=place.address, **policy)
     leave_other(place)
     if hashed is not None and not is_share(holdout):  # another mask may have begun it meanwhile
         check_sides(session_of(made), hashed[train])

@@ -14,16 +14,16 @@ value alone and whose width is bounded beforehand: what decides on admission.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-from numpy.random import Generator
 
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.metrics.base import Foreseen, RowsInterval
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Question, Released
+from sklearn_ada.questions.seals import Ends
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
@@ -70,19 +70,23 @@ class RowsQuestion(RefinedQuestion):
         seen, outputs = self.coded.rows_seen(estimator, data)
         return observed(self.metric, seen, outputs, seen.value, by_value=data.by_value)
 
-    def ends(self, seen: Rows, ln_delta: float, rng: Generator) -> tuple[float, float]:
-        """Return the interval at a level, as it is before it is rounded; each side gets half of the level."""
-        usual, own = self._parts(ln_delta)
-        among = self.coded.ends(seen, usual, rng)
-        if ln_delta == -math.inf:
-            return among
-        low, high = self.construction.ends(seen.y, seen.outputs, seen.classes, own, rng)
-        low, high = max(low, among[0]), min(high, among[1])
-        if low > high:  # one of them misses, which is the failure that was allowed for
-            low, high = among
-        return min(low, seen.value), max(high, seen.value)
+    def ends(self, seen: Rows, ln_deltas: Sequence[float], draw: Draw) -> list[Ends]:
+        """Return the interval at each level, as it is before it is rounded; a side gets half of a level."""
+        usual, own = zip(*map(self._parts, ln_deltas), strict=True)
+        made, rows = self.construction, (seen.y, seen.outputs, seen.classes)
+        if made.several is not None:
+            found = made.several(*rows, own, draw.own_generator())
+        else:
+            found = [made.ends(*rows, each, draw.own_generator()) for each in own]
+        ends = []
+        for (low, high), among in zip(found, self.coded.ends(seen, usual, draw), strict=True):
+            low, high = max(low, among[0]), min(high, among[1])
+            if low > high:  # one of them misses, which is the failure that was allowed for
+                low, high = among
+            ends.append((min(low, seen.value), max(high, seen.value)))
+        return ends
 
-    def announced(self, ln_delta: float, away: float) -> tuple[float, float]:
+    def announced(self, ln_delta: float, away: float) -> Ends:
         """Return the ends that the guess foresees at a level, by its rows where they are at hand."""
         _, own = self._parts(ln_delta)
         if self.construction.announced is not None:

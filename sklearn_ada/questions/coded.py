@@ -14,11 +14,11 @@ is still fixed before the holdout is looked at.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from sklearn_ada._validation import bad_parameter, check_real, plain
@@ -30,6 +30,7 @@ from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
 from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
+from sklearn_ada.questions.seals import Ends
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
@@ -197,14 +198,17 @@ class CodedQuestion(Question):
         labels = None if classes is None else np.asarray(classes)
         return Rows(measured.value, measured.size, data.y, outputs, labels), outputs
 
-    def ends(self, seen: Rows, ln_delta: float, rng: Generator) -> tuple[float, float]:
-        """Return the interval that follows from the value alone, at a level; each side gets half of it."""
-        if ln_delta == -math.inf:
-            return self.metric.bounds
-        low, high = self.measure.interval((seen.value, seen.value), seen.size, ln_delta)
-        return min(low, seen.value), max(high, seen.value)
+    def ends(self, seen: Rows, ln_deltas: Sequence[float], draw: Draw) -> list[Ends]:
+        """Return the interval that follows from the value alone at each level; a side gets half of it."""
+        value, found = seen.value, []
+        for ln_delta in ln_deltas:
+            low, high = self.metric.bounds
+            if ln_delta > -math.inf:
+                low, high = self.measure.interval((value, value), seen.size, ln_delta)
+            found.append((min(low, value), max(high, value)))
+        return found
 
-    def announced(self, ln_delta: float, away: float) -> tuple[float, float]:
+    def announced(self, ln_delta: float, away: float) -> Ends:
         """Return the ends that the guess foresees at a level, where the value is so far from it as it may be.
 
         The interval is that of a value which is ``away`` from the guess, to the side of each end, moved back.

@@ -118,10 +118,11 @@ class Question(ABC):
         """The same question, with an interval that no guess tunes."""
         return self
 
-    def after(self, levels_of: Callable[[Any], list[float]] | None) -> Question:
+    def after(self, transcript_of: Callable[[Event], Transcript] | None) -> Question:
         """Return the question as it is asked after some records.
 
-        ``levels_of`` gives the levels of a seal by the transcript theorem; None where that does not hold.
+        ``transcript_of`` gives what the transcript theorem takes once an event is recorded; None where that
+        does not hold.
         """
         return self
 
@@ -130,8 +131,12 @@ class Question(ABC):
         symbols = seen if isinstance(seen, tuple) and all(isinstance(each, Symbol) for each in seen) else ()
         return [symbol.to_dict() for symbol in symbols]
 
-    def point(self, seen: Seen, ln_delta: float, draw: Draw, final: float | None = None) -> Any:
-        """Return what is sealed, at the level of the asking; published, at the level of a final as well."""
+    def sealing(self, seen: Seen | Failure, allowance: Allowance, draw: Draw) -> tuple[Released, Any]:
+        """Return what `release` does, and what is sealed beside it: of a question with a seal."""
+        return self.release(seen, allowance, draw), seen
+
+    def point(self, seen: Seen, ln_delta: float, draw: Draw, final: float) -> Any:
+        """Return what is published: at the level of the asking, and at that of a final."""
         return seen
 
     @abstractmethod

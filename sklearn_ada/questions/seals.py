@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from sklearn_ada._validation import LN_2, plain
-from sklearn_ada.accounting.codes import CountCode, DescriptionLength, largest_unsealing_nats, ln_cauchy
+from sklearn_ada.accounting.codes import CountCode, largest_unsealing_nats, ln_cauchy
 from sklearn_ada.accounting.events import CountRelease, CountSymbol, Symbol
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import description_length
@@ -201,7 +201,7 @@ class LossCount:
 UNSEALED, PUBLISHED, CLOSED = 8, 64, 2**20
 """Into how many steps a standard error is divided: by itself, as a final, once the holdout is closed."""
 _MESSAGE = struct.Struct(">3d")
-_LEAST_LN_DELTA = -1e6  # below, nothing is foreseen
+LEAST_LN_DELTA = -1e6  # below, nothing is foreseen
 _SPREAD = 1.0 / 16.0  # of the ends around those foreseen, in standard errors, as their code expects it
 
 
@@ -244,26 +244,19 @@ class SealedInterval:
         half = round(_FINE * self.windows.half)
         return CountSymbol(stream, value, -half, 2 * half, -0.5, _FINE)
 
-    def levels(self, account: DescriptionLength, ln_beta: float) -> list[float]:
-        """Return the logarithm of the level of one side, of each group of windows, if it is asked next.
+    def told(self, number: int, ln_level: float | None, ln_delta: float) -> Ends:
+        """Return the window that was released.
 
         Parameters
         ----------
-        account : DescriptionLength
-            What was released before.
-        ln_beta : float
-            Logarithm of the part of the failure probability that belongs to the transcript theorem.
+        number : int
+        ln_level : float or None
+            Of one side of the announced window; None where description length speaks alone.
+        ln_delta : float
+            The level of the asking.
         """
-
-        def price(number: int) -> float:
-            return account.price(CountRelease((self.symbol("winner", number),)))
-
-        return [ln_beta - account.nats - max(map(price, numbers)) for numbers in Windows.GROUPS]
-
-    def told(self, number: int, ln_levels: list[float]) -> Ends:
-        """Return the window that was released."""
-        group = next(place for place, numbers in enumerate(Windows.GROUPS) if number in numbers)
-        return self.windows.window(number, ln_levels[group])
+        asked = max(ln_delta, LEAST_LN_DELTA) - LN_2
+        return self.windows.window(number, asked if number or ln_level is None else ln_level)
 
     def content(self, point: Point) -> bytes:
         """Return a value and its ends as they are sealed."""
@@ -335,7 +328,7 @@ class SealedInterval:
     def _foreseen(self, value: int, step: float, ln_delta: float) -> tuple[int, int]:
         windows = self.windows
         at = min(max(windows.guess + step * value, windows.bottom), windows.top)
-        return self._outwards(windows.foreseen(max(ln_delta, _LEAST_LN_DELTA) - LN_2, at), step)
+        return self._outwards(windows.foreseen(max(ln_delta, LEAST_LN_DELTA) - LN_2, at), step)
 
 
 Seal = LossCount | SealedInterval

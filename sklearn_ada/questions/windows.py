@@ -29,7 +29,7 @@ from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.all_rows import RowsQuestion, with_rows_interval
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released, Transcript
-from sklearn_ada.questions.seals import Point, SealedInterval
+from sklearn_ada.questions.seals import LEAST_LN_DELTA, Point, SealedInterval
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
@@ -50,14 +50,14 @@ class WindowQuestion(RefinedQuestion):
         The same question, answered at once.
     seal : SealedInterval
         What is sealed, and its windows.
-    ln_levels : tuple of float or None
-        Logarithm of the level of one side, of each group of windows, once the records before it are fixed;
-        None where description length speaks alone.
+    ln_level : float or None
+        Logarithm of the level of one side of the announced window, once the records before it are fixed; None
+        where description length speaks alone.
     """
 
     whole: CodedQuestion | RowsQuestion
     seal: SealedInterval
-    ln_levels: tuple[float, ...] | None = None
+    ln_level: float | None = None
     stream = "cells"  # under which a look notes a failure; `release` gives it its own code
     scale = 0.0
     urn = "winner"
@@ -87,9 +87,12 @@ class WindowQuestion(RefinedQuestion):
         """Return nothing: the guess fixes the windows."""
         return {}
 
-    def after(self, levels_of: Callable[[SealedInterval], list[float]] | None) -> WindowQuestion:
-        """Return the question as it is asked after some records, which fix its levels."""
-        return replace(self, ln_levels=None if levels_of is None else tuple(levels_of(self.seal)))
+    def after(self, transcript_of: Callable[[Event], Transcript] | None) -> WindowQuestion:
+        """Return the question as it is asked after some records, which fix its level."""
+        if transcript_of is None:
+            return replace(self, ln_level=None)
+        transcript = transcript_of(CountRelease((self.seal.symbol(self.urn, 0),)))
+        return replace(self, ln_level=transcript.ln_beta - transcript.nats)
 
     def evaluate(self, estimator: Any, data: HoldoutData) -> Observation:
         """Look at the holdout: return what intervals are made of, which nobody is shown."""
@@ -100,25 +103,28 @@ class WindowQuestion(RefinedQuestion):
         """Return nothing: which window it is follows from the records before."""
         return []
 
-    def point(self, seen: Rows, ln_delta: float, draw: Draw, final: float | None = None) -> Point:
-        """Return the value and its interval: at a level or, published, at that of a final as well."""
-        interval = self.whole.ends(seen, ln_delta, draw.own_generator())
-        if final is not None:
-            interval = intersection(self.whole.ends(seen, final, draw.own_generator()), [interval])
-        return seen.value, *interval
+    def point(self, seen: Rows, ln_delta: float, draw: Draw, final: float) -> Point:
+        """Return the value and what is in both intervals: at its level, and at that of a final."""
+        now, before = self.whole.ends(seen, (final, ln_delta), draw)
+        return seen.value, *intersection(now, [before])
 
     def release(self, seen: Rows | Failure, allowance: Allowance, draw: Draw) -> Released:
-        """Return the event of releasing the number of the window, or the failure.
+        """Return the event of releasing the number of the window, or the failure."""
+        return self.sealing(seen, allowance, draw)[0]
+
+    def sealing(self, seen: Rows | Failure, allowance: Allowance, draw: Draw) -> tuple[Released, Any]:
+        """Return what is released, and value and interval, which are sealed.
 
         The interval is evaluated at the same levels whatever comes of it.
         """
         if isinstance(seen, tuple):
             failure, *more = seen
-            return CountRelease((self.seal.symbol(self.urn, failure.value), *more)), {}
-        levels = self._levels(allowance.ln_delta)
-        ends = [self.whole.ends(seen, each + LN_2, draw.own_generator()) for each in levels]
-        number = self.seal.windows.released(ends, levels)
-        return CountRelease((self.seal.symbol(self.urn, number),)), {}
+            return (CountRelease((self.seal.symbol(self.urn, failure.value), *more)), {}), None
+        ln_delta, ln_asked = allowance.ln_delta, max(allowance.ln_delta, LEAST_LN_DELTA) - LN_2
+        ln_level = ln_asked if self.ln_level is None else self.ln_level
+        announced, asked = self.whole.ends(seen, (ln_level + LN_2, ln_delta), draw)
+        number = self.seal.windows.released(announced, ln_level, asked, ln_asked)
+        return (CountRelease((self.seal.symbol(self.urn, number),)), {}), (seen.value, *asked)
 
     def expected_symbols(self, allowance: Allowance) -> tuple[Any, ...]:
         """Return what would be released if the guess were exact."""
@@ -143,19 +149,17 @@ class WindowQuestion(RefinedQuestion):
         number, windows = symbols_of(event)[0].value, self.seal.windows
         if isinstance(number, str):
             return Outcome.failed(self.metric.why_failed(number), self.metric.bounds, self.target)
-        low, high = self.seal.told(number, self._levels(allowance.ln_delta))
-        theorem = self._theorem + ("" if self.ln_levels is None else f"; {THEOREM}")
+        low, high = self.seal.told(number, self.ln_level, allowance.ln_delta)
+        by_transcript = number == 0 and self.ln_level is not None
+        theorem = self._theorem + (f"; {THEOREM}" if by_transcript else "")
         vacuous, verdict = low <= windows.bottom and high >= windows.top, "differs" if number else "agrees"
         return Outcome(windows.value(number), (low, high), verdict, theorem, self.target, vacuous)
 
     def outcome(
         self, event: Event, allowance: Allowance, memory: dict[str, Any], transcript: Transcript | None
     ) -> Outcome:
-        """Return what the window certifies, at the levels that were fixed before."""
+        """Return what the window certifies, at the level that was fixed before."""
         return self.described_outcome(event, allowance, memory)
-
-    def _levels(self, ln_delta: float) -> list[float]:
-        return [ln_delta - LN_2] * len(Windows.GROUPS) if self.ln_levels is None else [*self.ln_levels]
 
     @property
     def _theorem(self) -> str:

@@ -25,6 +25,7 @@ from sklearn_ada.guarantees.cells import choose_half_cell
 from sklearn_ada.guarantees.description_length import Purse
 from sklearn_ada.guarantees.noise import rows_budget, subsamples_budget
 from sklearn_ada.ledger.hash_chain import secret_digest
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.privacy_account import TransferAllowance
 from sklearn_ada.terms.row_tables import key_of_rows
@@ -145,6 +146,8 @@ PROMISE: dict[str, Check | str] = {
 check_answers = option(("auto", "coarse", "exact"))
 
 GRID_POINTS = 1001  # of a grid over a metric's range
+WINDOW_PART = 0.05
+"""s2, where a ledger is begun for a metric that is answered with windows."""
 _COARSE_ON_DISK = "cells"  # how a genesis says that answers are coarse
 _SEALING = ("answers", "shares", "seal_key")  # of these an exact ledger's genesis says nothing
 
@@ -322,11 +325,22 @@ class Policy:
             return replace(self, answers="coarse") if durable else self
         left: dict[str, Any] = {"check_share": found.get("check_share", self.check_share)}
         left["format"] = found["schema"]
+        left["shares"] = tuple(found.get("shares", self.shares))
         if self.answers in (None, "auto"):
             left["answers"] = as_given(found.get("answers", "exact"))
         if self.seal_key is None and self.answers != "exact":
             left["seal_key"] = found.get("seal_key")
         return replace(self, **left)
+
+    def begun_for(self, metric: Metric | None, data: HoldoutData) -> Policy:
+        """Return the policy of a ledger that is begun for a metric, if it is begun; None is the usual one.
+
+        Windows need little of the failure probability, as a level that is a fourth makes them hardly wider.
+        """
+        of_counts = data.is_classification if metric is None else metric.measure.counts
+        if of_counts and data.units is None:
+            return self
+        return replace(self, shares=(1.0 - WINDOW_PART, WINDOW_PART))
 
     def check_rows(self, data: HoldoutData) -> None:
         """Raise ValueError if the policy cannot be kept on these rows."""
