@@ -688,7 +688,8 @@ def with_routes(state: State, question: Question, allowance: Allowance, count: i
     if allowance.ln_delta == -math.inf and question.seal is None:
         raise RefusedError(
             "nothing is left of the weights of this holdout, which sum to 1, so an exact answer would "
-            "certify nothing; cells of counts still certify, by what was released so far: use certify"
+            "certify nothing; cells and windows still certify, by what was released so far: use certify, "
+            "with a guess"
         )
     memory = state.memories.get(question.memory_name, {})
     return state.with_routes(question.private_release(memory), allowance, count)

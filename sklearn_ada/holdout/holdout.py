@@ -492,9 +492,10 @@ class Holdout(Uncopied):
         rows, it is much narrower than the difference of two intervals: for an accuracy, only those rows count
         on which one model alone is right.
 
-        A comparison is recorded and paid for like any certify, with about ten nats. Its answer is always
-        exact; a warning says so on a ledger that answers coarsely. It is another question than `certify` of
-        either model, and than the comparison of b with a.
+        A comparison is recorded and paid for like any certify. On a ledger that answers coarsely it is told
+        by a window, as is any metric, if there is a guess; without one the answer is exact, for about ten
+        nats, and a warning says so. It is another question than `certify` of either model. That of b with a
+        is the same, the other way round.
 
         Parameters
         ----------

@@ -32,7 +32,7 @@ def path(tmp_path_factory):
         search.fit(X, Y)
     search.publish()
     holdout = search.holdout_
-    holdout.certify(DecisionTreeClassifier(max_depth=1).fit(X, Y), scoring="roc_auc", guess=0.5)
+    holdout.certify(DecisionTreeClassifier(max_depth=1).fit(X, Y), scoring="roc_auc")
     holdout.close()
     holdout.check(DecisionTreeClassifier().fit(X, Y), scoring="accuracy", guess=0.2)
     holdout.unseal()

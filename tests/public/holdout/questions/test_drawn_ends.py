@@ -98,7 +98,7 @@ def test_a_record_with_drawn_ends_is_no_answer_to_whoever_wants_none(answers):
     holdout = opened(answers=answers)
     one, other = (certified(SMALL, holdout=holdout, drawn=drawn) for drawn in (True, False))
     assert not other.repeated
-    assert other.cost.nats > 1.0
+    assert other.cost.nats > (1.0 if answers == "exact" else 0.02)
     assert [assumes_secret(each) for each in (one, other)] == [True, False]
     spent = holdout.report().nats
     assert certified(SMALL, holdout=holdout, drawn=True).index == one.index

@@ -112,7 +112,7 @@ def test_class_counts_make_balanced_accuracy_narrower_where_classes_are_few():
 
 
 def test_a_final_reads_the_value_of_such_an_answer_alone():
-    holdout = Holdout(*HELD, ledger=":memory:", answers="coarse")
+    holdout = Holdout(*HELD, ledger=":memory:", answers="auto")
     asked = {"scoring": "neg_mean_absolute_error", "guess_from": VALIDATION}
     first, final = holdout.certify(MODEL, **asked), holdout.publish(MODEL, **asked)
     assert first.interval[0] <= final.interval[0] < final.interval[1] <= first.interval[1]

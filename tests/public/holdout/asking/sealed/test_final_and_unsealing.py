@@ -181,9 +181,9 @@ def test_when_all_weights_are_gone_a_round_is_refused_in_words_and_cells_go_on(h
     state = holdout.ledger.read(lambda s: s)
     state.purse = Purse(0.0, 250)
     planned = {"purpose": "certify", "scoring": "accuracy"}
-    message = r"1 certify planned, but nothing is left.*cells of counts"
+    message = r"1 check planned, but nothing is left.*cells and windows"
     with pytest.raises(BudgetExhaustedError, match=message):
-        holdouts.open_round(holdout, 1, **(planned | {"scoring": "neg_brier_score"}), name="exact")
+        holdouts.open_round(holdout, 1, purpose="check", scoring="neg_brier_score", name="exact")
     name = holdouts.open_round(holdout, 1, **planned, name="cells")
     answer = holdouts.ask(holdout, RightOn(430), **planned, guess=Guess(0.8512, 1500), round_name=name)
     assert (answer.answered, answer.certificate.vacuous) == (True, False)
@@ -208,11 +208,12 @@ def test_a_second_final_says_what_is_left_in_the_end(holdout):
     assert ask(holdout, 425, 0.8512, name="c").answered
 
 
-def test_a_final_of_what_has_no_cells_takes_most_of_the_purse(of_two_classes):
+def test_a_final_of_what_was_answered_at_once_takes_most_of_the_purse(of_two_classes):
     holdout = of_two_classes
     for number in range(5):
         holdout.check(RightOn(230, str(number)), **BALANCED)
-    plain, final = (put(RightOn(230), **BALANCED) for put in (holdout.certify, holdout.publish))
+    unguessed = {"scoring": "balanced_accuracy"}
+    plain, final = (put(RightOn(230), **unguessed) for put in (holdout.certify, holdout.publish))
     assert (plain.value, plain.verdict) == (final.value, final.verdict)
     assert final.half_width <= plain.half_width
     assert bodies(holdout)[-1]["price"] < 0.002
@@ -284,7 +285,7 @@ def test_what_has_nothing_sealed_cannot_be_unsealed(holdout, of_two_classes, tmp
     first, strange, refused = ask(holdout, 425, 0.8512), ask(other, 380, 0.8512), ask(strict, 425, 0.8512)
     failed, check = holdout.certify(Failing(1), **GUESSED), holdout.check(RightOn(424), **GUESSED)
     assert failed_there.index == first.index
-    final = of_two_classes.publish(RightOn(200), **BALANCED)
+    final = of_two_classes.publish(RightOn(200), scoring="balanced_accuracy")
     wrong = (failed, check, strange, 99, -1, 0, "first", True, [None], [first, failed], 1.0)
     for own, answers, message in (
         *((holdout, each, sentence("answers", "Holdout.unseal")) for each in wrong),
