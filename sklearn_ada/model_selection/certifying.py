@@ -327,7 +327,9 @@ def _ask_about_candidates(run: Run) -> Winner:
     tell("refitting the winner on all rows but the holdout's, and certifying it", given.verbose)
     (model,) = run.refit([results["params"][index]])
     behind = run.session.guess_behind(best)
-    guess = Guess(best.value, behind.size, behind.deviation, behind.share)
+    holds = best.verdict == "agrees" and run.session.policy.format >= 3
+    value = behind.value if holds else best.value  # which may be the centre of a cell
+    guess = Guess(value, behind.size, behind.deviation, behind.share)
     (answer,) = run.certify([(model, guess, run.metric)], None)
     return Winner(search, results, index, model, [*answered, answer], answer)
 

@@ -106,6 +106,17 @@ def test_a_score_that_the_holdout_differs_from_stays_until_the_value_is_publishe
         assert repr(each).splitlines()[-1].startswith("best_score_ 0.4 is the holdout's: in [")
 
 
+def test_a_search_that_asks_about_candidates_shows_the_winners_validation_score(path):
+    X, y = rows((80, 48), (70, 42))
+    inner = GridSearchCV(Probable(), {"column": [1, 2]})
+    how = {"ask": "candidates", "holdout": HOLDOUT, "validation": 0.31}
+    search = ReusableHoldoutCV(inner, ledger=path, **how).fit(X, y)
+    guesses = [body["guess"]["value"] for body in bodies(search.holdout_) if "guess" in body]
+    assert search.best_params_ == {"column": 1}
+    assert search.best_score_ == guesses[0] == guesses[-1]
+    assert search.best_score_ != search.best_answer_.value
+
+
 def test_a_search_with_another_metric_shows_the_guess_of_the_certified_one(path):
     X, y = rows((80, 48))
     inner = GridSearchCV(Column(), {"column": [1]}, scoring="balanced_accuracy")
