@@ -32,9 +32,10 @@ nearly nothing, and needs no stake, however many questions there are.
 *Where windows are.* A guess foresees the ends that the interval will have. Number 0 is announced around
 these: they move with the value, which is a few tau from the guess, its standard error; and they vary a little
 by themselves, for which there is some slack. On each side of it windows are moved, each three times as far
-and as wide as the one before. Neither the value of the holdout nor its deviation may have a part in this: a
-window that is announced from the holdout's own deviation misses nearly always. What the guess foresees
-decides only how often it is right.
+and as wide as the one before. An interval may also be wider than was foreseen, where few rows decide its
+ends: for that two windows are wider on both sides. Neither the value of the holdout nor its deviation may
+have a part in this: a window that is announced from the holdout's own deviation misses nearly always. What
+the guess foresees decides only how often it is right.
 """
 
 from __future__ import annotations
@@ -52,9 +53,12 @@ SLACK = 0.4
 """By how many tau the ends of an interval of all rows may vary by themselves."""
 LEAST_SLACK = 0.1
 """The same of an interval that follows from the value alone."""
-_FARTHEST = 4
+_FARTHEST, _WIDER = 4, 2
+_SPREAD = (
+    0.375  # of an end's distance from the value, which varies by so much of tau's slack where it is large
+)
 
-_number = integer(-_FARTHEST, _FARTHEST + 1)
+_number = integer(-_FARTHEST, _FARTHEST + _WIDER + 1)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Windows:
     half : float
         By how many tau the value may be off the guess in the announced window.
     slack : float
-        By how many tau a window is wider on each side.
+        By how many tau a window is wider on each side; of ends that are far from the value by more.
     bottom, top : float
         Ends of the metric's range.
 
@@ -86,8 +90,8 @@ class Windows:
     --------
     >>> ends, span = (0.9, 0.87, 0.92), {"bottom": 0.0, "top": 1.0}
     >>> windows = Windows(*ends, math.log(0.001), 0.01, half=2.5, slack=0.4, **span)
-    >>> [[round(end, 3) for end in windows.window(z, math.log(0.001))] for z in (0, -1, -2, 5)]
-    [[0.841, 0.949], [0.791, 0.899], [0.641, 0.849], [0.0, 1.0]]
+    >>> [[round(end, 3) for end in windows.window(z, math.log(0.001))] for z in (0, -1, -2, 5, 7)]
+    [[0.841, 0.949], [0.79, 0.899], [0.64, 0.849], [0.76, 1.0], [0.0, 1.0]]
     """
 
     guess: float
@@ -100,7 +104,7 @@ class Windows:
     bottom: float
     top: float
 
-    LAST: ClassVar[int] = _FARTHEST + 1
+    LAST: ClassVar[int] = _FARTHEST + _WIDER + 1
 
     def foreseen(self, ln_level: float, value: float | None = None) -> Interval:
         """Return about where the ends will be; no guarantee rests on it.
@@ -131,16 +135,23 @@ class Windows:
         Parameters
         ----------
         number : int
-            0 is the announced one, from -4 to 4 it is moved down or up, 5 is the whole range.
+            0 is the announced one, from -4 to 4 it is moved down or up, 5 and 6 are wider, 7 is the whole
+            range.
         ln_level : float
             Logarithm of the level of one side, below 0.
         """
         if _number(number, "number", "Windows.window") == self.LAST:
             return self.bottom, self.top
         moved, cell = self._moved(number)
-        low, high = self._ends(ln_level, self.guess + moved)
-        reach = cell + self.slack * self.tau
-        return min(max(low - reach, self.bottom), self.top), max(min(high + reach, self.top), self.bottom)
+        wider = 2.0 ** max(number - _FARTHEST, 0)
+        value, ends = self.guess + moved, self._ends(ln_level, self.guess + moved)
+        low, high = (
+            value
+            + (wider * abs(end - value) + cell + self.slack * max(self.tau, _SPREAD * abs(end - value)))
+            * sign
+            for end, sign in zip(ends, (-1.0, 1.0), strict=True)
+        )
+        return min(max(low, self.bottom), self.top), max(min(high, self.top), self.bottom)
 
     def released(self, announced: Interval, ln_level: float, asked: Interval, ln_asked: float) -> int:
         """Return the number of the first window in which the interval lies.
@@ -163,20 +174,20 @@ class Windows:
         >>> levels = math.log(0.001), math.log(0.001)
         >>> tried = (0.85, 0.94), (0.8, 0.89), (0.1, 0.9)
         >>> [windows.released(ends, levels[0], ends, levels[1]) for ends in tried]
-        [0, -1, 5]
+        [0, -1, 7]
         """
-        moved = [sign * z for z in range(1, _FARTHEST + 1) for sign in (1, -1)]
-        for number in (0, *moved):
+        moved: list[int] = [sign * z for z in range(1, _FARTHEST + 1) for sign in (1, -1)]
+        for number in (0, *moved, *range(_FARTHEST + 1, Windows.LAST)):
             low, high = announced if number == 0 else asked
             bottom, top = self.window(number, ln_level if number == 0 else ln_asked)
             if bottom <= low and high <= top:
-                return number
-        return self.LAST
+                return int(number)
+        return Windows.LAST
 
     def _moved(self, number: int) -> tuple[float, float]:
         """Return by how much a window is moved, and half of the width of its values."""
-        if number in (0, self.LAST):
-            return 0.0, self.half * self.tau
+        if number == 0 or number > _FARTHEST:
+            return 0.0, self.half * self.tau * 3.0 ** max(number - _FARTHEST, 0)
         cell = 3.0 ** (abs(number) - 1) * self.half * self.tau
         return math.copysign(2.0 * cell, number), cell
 

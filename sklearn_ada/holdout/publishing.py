@@ -4,8 +4,8 @@ A published value, the final one, is certified with most of what is left of the 
 any other, asked after all others, so it pays for everything that was revealed. But it is about a model that
 was asked before, whose sealed value keeps the level of its asking; both intervals hold together, and what
 lies in both is released (`sklearn_ada.guarantees.intersection`). A model that was never asked is asked first,
-which costs hundredths of a nat if its guess holds. What has no cells is asked with the stake of a final; if
-its value was released before, nothing more is revealed, and that is nearly free.
+which costs hundredths of a nat if its guess holds. What is answered exactly is asked with the stake of a
+final; if its value was released before, nothing more is revealed, and that is nearly free.
 """
 
 from __future__ import annotations

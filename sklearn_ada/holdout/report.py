@@ -388,11 +388,22 @@ class HoldoutReport:
         """
         in_cells = self.outlook.in_cells and not self.closed
         if in_cells and self.targets and all(map(_is_of_numbers, self.targets)):
-            return (
-                f"Scores of a regression are told exactly, at once: {self.nats:.3g} nats are revealed, and "
-                "each search makes later intervals wider."
-            )
+            return self._headline_of_numbers()
         return headline(self.outlook, self.tolerance, closed=self.closed)
+
+    def _headline_of_numbers(self) -> str:
+        """Return the headline where only errors of numbers were asked for, whose units no outlook has."""
+        last = next((each for each in reversed(self.entries[-_SHOWN:]) if each.published is not None), None)
+        if last is None or last.low is None or last.high is None:
+            return (
+                f"Scores of a regression were told exactly, at once: {self.nats:.3g} nats are revealed, and "
+                "each such answer makes later intervals wider."
+            )
+        half_width = (last.high - last.low) / 2.0
+        return (
+            f"The last {last.metric} was told at +-{half_width:.2g}; publish() would release an exact score "
+            f"at about +-{last.published:.2g}."
+        )
 
     def to_frame(self) -> DataFrame:
         """Return the entries as a data frame, a line for each question, indexed by record.

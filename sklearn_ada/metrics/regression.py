@@ -122,10 +122,16 @@ class Explained(AllRows):
             return made
 
         def announced(ln_delta: float) -> Range:
-            by = np.abs(np.asarray(rows[0], dtype=float) - rows[1])
-            y, outputs = (alike(np.asarray(column, dtype=float), len(foreseen.y), by) for column in rows)
-            by_rows = interval_of(y, outputs, ln_delta, np.random.default_rng(0))
-            return moved(by_rows, foreseen.value - self.value(y, outputs, None).value)
+            y, outputs = (np.asarray(column, dtype=float) for column in rows)
+            n, rng, ends = len(foreseen.y), np.random.default_rng(0), []
+            samples = [alike(np.arange(len(y)), n, np.abs(y - outputs))]
+            if n < _FEW_ROWS:  # whose ends vary much: those of some samples, the outermost
+                samples += [rng.choice(len(y), n, replace=len(y) < n) for _ in range(_SAMPLES)]
+            for sample in samples:
+                by_rows = interval_of(y[sample], outputs[sample], ln_delta, rng)
+                away = foreseen.value - self.value(y[sample], outputs[sample], None).value
+                ends.append(moved(by_rows, away))
+            return min(low for low, _ in ends), max(high for _, high in ends)
 
         return replace(made, announced=announced)
 
@@ -220,6 +226,7 @@ register(
     "max_error", "neg_max_error", response=NUMBERS, reason="is decided by one row, which no sample bounds"
 )(MedianOnly)
 
+_FEW_ROWS, _SAMPLES = 1000, 4
 _KEPT = 32  # quantiles of the errors of a guess
 _REACH = 4.0  # upper quartiles, to which errors are clipped: no median is as far
 

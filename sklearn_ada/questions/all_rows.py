@@ -13,6 +13,7 @@ value alone and whose width is bounded beforehand: what decides on admission.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,10 +21,10 @@ from typing import Any
 
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
-from sklearn_ada.metrics.base import Foreseen, RowsInterval
+from sklearn_ada.metrics.base import Foreseen, RowsInterval, UndefinedMetricError
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Question, Released
-from sklearn_ada.questions.seals import Ends
+from sklearn_ada.questions.seals import LEAST_LN_DELTA, Ends
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
@@ -72,14 +73,18 @@ class RowsQuestion(RefinedQuestion):
 
     def ends(self, seen: Rows, ln_deltas: Sequence[float], draw: Draw) -> list[Ends]:
         """Return the interval at each level, as it is before it is rounded; a side gets half of a level."""
-        usual, own = zip(*map(self._parts, ln_deltas), strict=True)
+        usual, own = zip(*(self._parts(max(each, LEAST_LN_DELTA)) for each in ln_deltas), strict=True)
         made, rows = self.construction, (seen.y, seen.outputs, seen.classes)
         if made.several is not None:
             found = made.several(*rows, own, draw.own_generator())
         else:
             found = [made.ends(*rows, each, draw.own_generator()) for each in own]
         ends = []
-        for (low, high), among in zip(found, self.coded.ends(seen, usual, draw), strict=True):
+        for ln_delta, (low, high), among in zip(
+            ln_deltas, found, self.coded.ends(seen, usual, draw), strict=True
+        ):
+            if ln_delta == -math.inf:
+                low, high = among = self.metric.bounds
             low, high = max(low, among[0]), min(high, among[1])
             if low > high:  # one of them misses, which is the failure that was allowed for
                 low, high = among
@@ -90,7 +95,8 @@ class RowsQuestion(RefinedQuestion):
         """Return the ends that the guess foresees at a level, by its rows where they are at hand."""
         _, own = self._parts(ln_delta)
         if self.construction.announced is not None:
-            return self.construction.announced(own)
+            with contextlib.suppress(UndefinedMetricError):  # on a sample of these rows
+                return self.construction.announced(own)
         return self.construction.foreseen(self.guess.value, own)
 
     def _parts(self, ln_delta: float) -> tuple[float, float]:

@@ -30,7 +30,7 @@ from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
 from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
-from sklearn_ada.questions.seals import Ends
+from sklearn_ada.questions.seals import LEAST_LN_DELTA, Ends
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
@@ -202,9 +202,10 @@ class CodedQuestion(Question):
         """Return the interval that follows from the value alone at each level; a side gets half of it."""
         value, found = seen.value, []
         for ln_delta in ln_deltas:
-            low, high = self.metric.bounds
-            if ln_delta > -math.inf:
-                low, high = self.measure.interval((value, value), seen.size, ln_delta)
+            at_least = max(ln_delta, LEAST_LN_DELTA)
+            low, high = self.measure.interval((value, value), seen.size, at_least)
+            if ln_delta == -math.inf:
+                low, high = self.metric.bounds
             found.append((min(low, value), max(high, value)))
         return found
 

@@ -201,7 +201,7 @@ class LossCount:
 UNSEALED, PUBLISHED, CLOSED = 8, 64, 2**20
 """Into how many steps a standard error is divided: by itself, as a final, once the holdout is closed."""
 _MESSAGE = struct.Struct(">3d")
-LEAST_LN_DELTA = -1e6  # below, nothing is foreseen
+LEAST_LN_DELTA = -1e4  # stands for a level of which nothing is left, where a number is needed
 _SPREAD = 1.0 / 16.0  # of the ends around those foreseen, in standard errors, as their code expects it
 
 
@@ -269,7 +269,7 @@ class SealedInterval:
 
     def half_width(self, ln_delta: float) -> float:
         """Return about the half-width of the interval at a level, at the value that the guess suggests."""
-        low, high = self.windows.foreseen(ln_delta - LN_2)
+        low, high = self.windows.foreseen(max(ln_delta, LEAST_LN_DELTA) - LN_2)
         return (high - low) / 2.0
 
     def release(self, point: Point, window: Ends, ln_delta: float, parts: int) -> CountRelease:

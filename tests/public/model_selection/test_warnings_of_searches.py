@@ -153,10 +153,18 @@ def test_the_way_out_offers_only_what_has_an_interval_here(data, wrapped):
 # exact answers on a ledger of an older format that answers in cells
 
 
+@pytest.fixture
+def older():
+    """Let ledgers be begun as they were by the first releases."""
+    with begun_as(1):
+        yield
+
+
 @pytest.mark.parametrize("scoring", ["roc_auc", "f1", "f1_macro", "neg_log_loss"])
-def test_an_exact_answer_is_warned_of_once_a_ledger_before_it_is_paid(scoring, data, wrapped):
+def test_an_exact_answer_is_warned_of_once_a_ledger_before_it_is_paid(scoring, data, wrapped, older):
+    """On a ledger that was begun before there were windows."""
     search = wrapped(scoring)
-    with begun_as(1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match=NO_CELLS):
             search.fit(*data)
@@ -176,14 +184,23 @@ def test_where_there_are_cells_or_none_were_asked_for_nothing_is_warned_of(scori
     assert not warned(NO_CELLS, wrapped(scoring, **params).fit, *data)[1]
 
 
-def test_a_regression_is_not_sent_to_the_accuracy(numeric, wrapped):
-    with begun_as(1):
-        search, texts = warned("", wrapped(None, Ridge()).fit, *numeric)
+def test_a_regression_is_not_sent_to_the_accuracy(numeric, wrapped, older):
+    search, texts = warned("", wrapped(None, Ridge()).fit, *numeric)
     assert any("No metric of numbers has cells: do with few searches" in text for text in texts)
     assert not any("'accuracy'" in text for text in texts)
     headline = search.holdout_.report().headline
-    assert headline.startswith("Scores of a regression are told exactly, at once: ")
+    assert headline.startswith("Scores of a regression were told exactly, at once: ")
     assert "accuracy" not in headline
+
+
+def test_of_a_regression_in_windows_the_headline_says_how_wide_they_are(numeric, wrapped):
+    search, texts = warned("", wrapped(None, Ridge()).fit, *numeric)
+    assert not texts
+    headline, answer = search.holdout_.report().headline, search.best_answer_
+    assert headline == (
+        f"The last r2 was told at +-{answer.half_width:.2g}; publish() would release an exact score at about "
+        f"+-{answer.published:.2g}."
+    )
 
 
 # what certifies nothing
