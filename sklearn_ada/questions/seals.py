@@ -202,7 +202,7 @@ UNSEALED, PUBLISHED, CLOSED = 8, 64, 2**20
 """Into how many steps a standard error is divided: by itself, as a final, once the holdout is closed."""
 _MESSAGE = struct.Struct(">3d")
 LEAST_LN_DELTA = -1e4  # stands for a level of which nothing is left, where a number is needed
-_SPREAD = 1.0 / 16.0  # of the ends around those foreseen, in standard errors, as their code expects it
+_SPREAD = 1.0 / 8.0  # of the ends around those foreseen, in standard errors, as their code expects it
 
 
 @dataclass(frozen=True)

@@ -371,7 +371,7 @@ def lasting_identity(metric: Metric, data: HoldoutData) -> dict[str, Any]:
             named = lasting_digest(as_shortest(base.scoring))[0]
         except Undigestible:
             named = _nonce()
-    of_rows = metric.suggests_range or metric.measure.of_all_rows
+    of_rows = metric.suggests_range or (metric.has_interval and metric.measure.of_all_rows)
     bounds = None if of_rows else described["range"]
     return {"scoring": named, "kind": described["kind"], "range": bounds}
 
