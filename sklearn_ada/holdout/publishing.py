@@ -19,7 +19,7 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.guarantees.description_length import FINAL, intersection
 from sklearn_ada.holdout.asking import SeenPoint, answer_to, first_version, put_question, refuse
 from sklearn_ada.holdout.framing import Ask, Framed, in_form
-from sklearn_ada.holdout.looking import with_bare_errors
+from sklearn_ada.holdout.looking import apart, with_bare_errors
 from sklearn_ada.holdout.pending import charge
 from sklearn_ada.holdout.records import (
     ASKED,
@@ -176,7 +176,7 @@ def _record_final(session: Session, question: Question, record: Record, looked: 
         if sealed is not None:
             assert draw is not None
             ends = (before.ln_delta, draw, allowance.ln_delta)
-            of_final = question.point(seen, *ends) if anew else point
+            of_final = apart(question.point, question.metric)(seen, *ends) if anew else point
             return sealed.record(state, of_final, stamp, allowance, is_released=is_released)
         # A released value certifies the stake of a final, too; the symbol is the only one there can be.
         now = question.described_outcome(before.event, allowance, before.memory)
