@@ -11,6 +11,7 @@ import pytest
 
 from sklearn_ada import _notices
 from sklearn_ada.ledger import elsewhere, memory
+from sklearn_ada.terms import recognised_rows
 from tests.support.ledger.pooler import NoPoolerError, Pooler
 from tests.support.ledger.postgresql_server import NoServerError, Server
 from tests.support.ledgers import (
@@ -66,6 +67,7 @@ def _own_session(monkeypatch, tmp_path_factory):
     monkeypatch.setenv(_notices.VARIABLE, folder)
     monkeypatch.setattr(memory, "_noted", set())
     monkeypatch.setattr(elsewhere, "_entries", OrderedDict())
+    monkeypatch.setattr(recognised_rows, "_trained_on", {})
     before = names_of_ledgers_in_memory()
     yield
     forget_ledgers_in_memory(names_of_ledgers_in_memory() - before)
