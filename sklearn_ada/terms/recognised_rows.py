@@ -59,7 +59,10 @@ def training_hashes(name: str) -> NDArray[np.uint64] | None:
 
 def training_hashes_of_parts(model: Any) -> list[NDArray[np.uint64]]:
     """Return hashes of the rows that parts of a model were fitted on, such as a frozen one, if remembered."""
-    settings = list(model.get_params().values()) if hasattr(model, "get_params") else []
+    try:
+        settings = list(model.get_params().values())
+    except AttributeError:  # it has none, or not all that it names
+        return []
     parts = [part for each in settings for part in _flat(each)]
     return [_models[part] for part in parts if hasattr(part, "fit") and _has_hash(part) and part in _models]
 

@@ -127,12 +127,18 @@ def shared():
         yield Path(folder)
 
 
+def _as_written(folder):
+    """Return what tells one content of a folder from another; when it was read is no part of that."""
+    found = {each: os.lstat(folder / each) for each in os.listdir(folder)}
+    return {each: (of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns) for each, of in found.items()}
+
+
 @pytest.mark.parametrize("make", UNREADABLE.values(), ids=UNREADABLE)
 def test_what_this_user_may_not_read_is_not_replaced(make, shared):
     """It may be the ledger of somebody else."""
     holdout, target = Holdout(ROWS, LABELS, ledger=":memory:"), shared / "page.html"
     make(None, target)
-    before = {each: os.lstat(shared / each) for each in os.listdir(shared)}
+    before = _as_written(shared)
 
     def write():
         if os.geteuid() == 0:  # who may read everything
@@ -143,7 +149,7 @@ def test_what_this_user_may_not_read_is_not_replaced(make, shared):
     shown = in_a_fork(write)
     assert shown.startswith("ValueError")
     assert "cannot be seen what is there (Permission denied)" in shown
-    assert {each: os.lstat(shared / each) for each in os.listdir(shared)} == before
+    assert _as_written(shared) == before
 
 
 def test_a_name_beside_a_folder_is_free(tmp_path):
