@@ -511,7 +511,7 @@ _AT_ONCE = 1000  # records that are read with the report
 
 
 def _is_of_numbers(target: str) -> bool:
-    """Return whether a target is of a scorer of numbers, which has no cells."""
+    """Return whether a target is of a scorer of numbers, in units of its own."""
     name = target.removeprefix("population ").split(maxsplit=1)[0].strip(",")
     return name in SCORERS and SCORERS[name].response.target == "numbers"
 

@@ -230,17 +230,17 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         stratification, so no row of the holdout is ever trained on. Without ids the holdout depends on the
         labels and their order: columns may change, rows may not. See `Holdout`.
     answers : {"auto", "coarse", "exact"}, default="auto"
-        How a search is answered about its winner's accuracy, or another count of rows. Fixed when the ledger
-        is begun.
+        How a search is answered about its winner. Fixed when the ledger is begun.
 
-        - "coarse": with the cell in which the value lies. The interval is coarse, and hardly wider at the
+        - "coarse": with the cell in which the value lies, or with a window in which the interval of a metric
+          other than a count lies. The interval is coarse, and hardly wider at the
           twentieth search than at the first. `publish` then releases the exact value of the one model that is
           kept.
         - "exact": with the value, for 4 to 5 nats a search, so intervals widen from search to search.
         - "auto": as the ledger was begun. A new ledger with a path or a URL is "coarse". Any other answers
           the first winner exactly, for people who run one search only, and later ones coarsely.
 
-        Other metrics are answered exactly. The ledger of a given Holdout decides. See `Holdout`.
+        Stable medians are answered exactly. The ledger of a given Holdout decides. See `Holdout`.
     ask : "winner", "candidates" or int, default="winner"
         What the holdout is asked about.
 

@@ -185,7 +185,7 @@ class Policy:
     code : Code
         The probabilities given to answers before they exist, which set their price in nats.
     answers : {"exact", "coarse", "auto"} or None
-        How a certify of a count answers. "exact": at once. "coarse": its cell, the count is sealed. "auto":
+        How a certify answers. "exact": at once. "coarse": with a cell or window, the value is sealed. "auto":
         the first at once, later ones coarsely. Ledgers of older releases do not name it: they are exact.
         None: as the ledger was begun, a new one exact.
     shares : tuple of float
