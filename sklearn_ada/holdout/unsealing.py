@@ -13,6 +13,7 @@ import functools
 import math
 import struct
 from collections.abc import Iterable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -271,6 +272,8 @@ def _number_of(ledger: Ledger[State], answer: Any) -> int:
     same = [recorded]
     if isinstance(read, SealedRecord):  # of a round, before and after it was closed
         same.append(as_closed(ledger, read).answer(record, genesis))
+    if isinstance(answer, Answer) and answer.answered and recorded.answered:
+        answer = replace(answer, verdict=recorded.verdict)  # it is that of the guess with which it was asked
     if isinstance(answer, Answer) and answer not in same and (answer.answered or recorded.answered):
         fix = "It is not what this ledger has under that number: ask the holdout that gave it."
         raise wrong(f"an answer with number {number}", fix)
