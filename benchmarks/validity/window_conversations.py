@@ -4,16 +4,15 @@
 
 No feature has anything to do with y. The analyst asks about one after the other, with a guess that is off by
 as much as makes the announced window hold half of the time; and asks about their vote, to the side that each
-was on, and publishes it; then everything is unsealed. With --unseals one value in four is unsealed at once. So do
-all of them: the area under the curve, F1, the absolute error, R^2 and a difference of accuracies. A
-conversation is missed if anything that was told, unsealed or published does not contain the truth. The naive
+was on, and publishes it; then everything is unsealed. With --unseals one value in four is unsealed at once.
+So he goes on with the area under the curve, F1, the absolute error, R^2 and a difference of accuracies. A
+conversation is missed if anything that was shown, unsealed or published does not contain the truth. The naive
 analyst does the same with the values themselves, and has the bootstrap's interval.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import time
 import warnings
 from collections.abc import Callable
@@ -141,9 +140,7 @@ KINDS = {
     "R2": Kind(
         "r2", lambda y: -0.25, lambda y, said: 1.0 - float(((y - said) ** 2).mean() / y.var()), numbers=True
     ),
-    "difference": Kind(
-        "accuracy", lambda y: 0.0, lambda y, said: float((y == said).mean()), compared=True
-    ),
+    "difference": Kind("accuracy", lambda y: 0.0, lambda y, said: float((y == said).mean()), compared=True),
 }
 
 

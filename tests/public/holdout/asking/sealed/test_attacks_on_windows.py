@@ -48,7 +48,7 @@ class Filed:
     """A model of numbers with a parameter in a file, which no digest sees: how far a few rows are off."""
 
     def __init__(self, path):
-        self.path_ = {"file": str(path)}  # or what is in it would count, as what is predicted for made-up rows
+        self.path_ = {"file": str(path)}  # a bare path would be read, and its content count
 
     def fit(self, X, y=None):
         return self
