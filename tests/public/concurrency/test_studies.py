@@ -77,7 +77,7 @@ def test_the_recipe_of_the_page_runs_in_two_processes(postgresql, tmp_path):
     pytest.importorskip("optuna", minversion="4.5")  # before, it needs another driver
     address = postgresql.url().partition("asker:")[2]
     make, each, publish = (
-        code.replace("db.example.org/research", address).replace("ada@{", "asker:{").replace("400", "12")
+        code.replace("400", "12").replace("db.example.org/research", address).replace("ada@{", "asker:{")
         for code in scripts_of_the_page()
     )
 
