@@ -1,6 +1,6 @@
 """Print how often an analyst breaks windows who learns from them on which side of chance models are.
 
-    python -m benchmarks.validity.window_conversations [--conversations 1000] [--only auc]
+    python -m benchmarks.validity.window_conversations [--conversations 1000] [--only AUC]
 
 No feature has anything to do with y. The analyst asks about one after the other, with a guess that is off by
 as much as makes the announced window hold half of the time; and asks about their vote, to the side that each
