@@ -531,8 +531,8 @@ def _interval_of(prefix: Prefix, state: State, read: ValueRecord) -> Ends:
     by_transcript = THEOREM in read.outcome.theorem
     if isinstance(seal, SealedInterval):
         nats = state.account.nats + read.arrival_nats + read.price
-        return seal.told(number, state.policy.ln_transcript - nats if by_transcript else None, ln_delta)
-    ends = seal.told(number)
+        return seal.span(number, state.policy.ln_transcript - nats if by_transcript else None, ln_delta)
+    ends = seal.span(number)
     interval = seal.fixed_interval(*ends, ln_delta)
     if not by_transcript:
         return interval
@@ -551,8 +551,8 @@ def _interval_of_unsealed(prefix: Prefix, state: State, read: UnsealedRecord) ->
     if not isinstance(read.event, CountRelease):
         return intersection(_interval_of_exact(prefix, state, before, ln_delta), [before.outcome.interval])
     ln_final = ln_delta if read.is_final else None
-    told = before.outcome.interval
-    return released_by(seal_of(before.mechanism), read.event, before.ln_delta, ln_final, told)[1]
+    coarse = before.outcome.interval
+    return released_by(seal_of(before.mechanism), read.event, before.ln_delta, ln_final, coarse)[1]
 
 
 def _interval_of_exact(prefix: Prefix, state: State, read: ValueRecord, ln_delta: float) -> Ends:

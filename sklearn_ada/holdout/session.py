@@ -324,7 +324,7 @@ def as_closed(
     outcome, count = read.outcome, seal_of(read.mechanism)
     if not isinstance(count, LossCount):  # a window keeps the level of its asking
         return read
-    ends = count.told(read.event.symbols[0].value)  # type: ignore[attr-defined]
+    ends = count.span(read.event.symbols[0].value)  # type: ignore[attr-defined]
     ln_beta = Genesis(ledger.genesis).policy.ln_transcript
     interval = intersection(outcome.interval, [count.transcript_interval(*ends, ln_beta, nats)])
     theorem, vacuous = f"{outcome.theorem}; {THEOREM}", interval[0] <= 0.0 and interval[1] >= 1.0

@@ -1,7 +1,7 @@
 """Release what was sealed, each value at the level of its asking.
 
 Theorem and proof: `sklearn_ada.guarantees.question_interval`. A value costs what the code makes of it within
-its cell, about three nats, and whatever is asked later pays them; what is still sealed does not. So
+its cell or window, three to eight nats, and whatever is asked later pays them; what is still sealed does not. So
 everything may be released once the holdout is closed, or its final value published. Rows and models are not
 needed: what is released is a function of the record and of the ledger's secret or, where values were sealed
 with a public key, of the holder's private one.
@@ -78,12 +78,12 @@ def unseal(
             raise bad_parameter("key", _OWNER, "None where the ledger has no seal_key", "a key", fix)
         private = check_private_key(key, public, _OWNER)
     if answers is None:
-        numbers = _all_sealed(ledger)
+        asked = [(number, False) for number in _all_sealed(ledger)]
     else:
         several = isinstance(answers, Iterable) and not isinstance(answers, str | bytes)
         given: list[Any] = list(answers) if several else [answers]  # type: ignore[arg-type]
-        numbers = [_number_of(ledger, answer) for answer in given]
-    sealed = [Sealed(ledger, number) for number in numbers]
+        asked = [_number_of(ledger, answer) for answer in given]
+    sealed = [Sealed(ledger, number) for number, _ in asked]
     fresh = [each for each in sealed if each.released is None]
     if fresh and public is not None and private is None:
         raise bad_parameter(
@@ -99,7 +99,11 @@ def unseal(
             "the holdout is closed it costs nobody anything: Holdout.close()."
         )
     records = [_release(each, asker, private) for each in sealed]
-    return [UnsealedRecord.from_dict(record.body).answer(record, genesis) for record in records]
+    released = [UnsealedRecord.from_dict(record.body).answer(record, genesis) for record in records]
+    return [
+        each.negated() if is_mirrored else each
+        for each, (_, is_mirrored) in zip(released, asked, strict=True)
+    ]
 
 
 def _release(sealed: Sealed, asker: Asker, private: Any) -> Record:
@@ -143,7 +147,7 @@ class Sealed:
         self.seal: Seal = seal_of(read.mechanism)
         self.cell: Any = read.outcome.interval
         if isinstance(self.seal, LossCount):
-            self.cell = self.seal.told(symbols_of(read.event)[0].value)
+            self.cell = self.seal.span(symbols_of(read.event)[0].value)
 
     @property
     def released(self) -> int | None:
@@ -213,7 +217,7 @@ class Sealed:
 
 
 def released_by(
-    seal: Seal, event: Any, ln_delta: float, ln_final: float | None, told: tuple[float, float]
+    seal: Seal, event: Any, ln_delta: float, ln_final: float | None, coarse: tuple[float, float]
 ) -> tuple[float, tuple[float, float], float]:
     """Return a sealed value that is released, its interval, and the steps of rounding; 0 for none.
 
@@ -225,17 +229,17 @@ def released_by(
         The level of the asking.
     ln_final : float or None
         That of a final; None if it is released by itself.
-    told : tuple of float
+    coarse : tuple of float
         The interval that was released before.
     """
     if isinstance(seal, SealedInterval):
         value, ends, step = seal.read(event, ln_delta if ln_final is None else ln_final)
-        low, high = intersection(ends, [told])
+        low, high = intersection(ends, [coarse])
         return value, (min(low, value), max(high, value)), step
     point = int(symbols_of(event)[0].value)
     own = seal.fixed_interval(point, point, ln_delta)
     fixed = own if ln_final is None else seal.final_interval(point, ln_final)
-    return point / seal.n, intersection(fixed, [own, told]), 0.0
+    return point / seal.n, intersection(fixed, [own, coarse]), 0.0
 
 
 def _all_sealed(ledger: Ledger[State]) -> list[int]:
@@ -243,8 +247,8 @@ def _all_sealed(ledger: Ledger[State]) -> list[int]:
     if not ledger.read(lambda state: state.closed or state.finals):
         raise bad_parameter(
             "answers", _OWNER, _EXPECTED, None,
-            "All of them are told after close(), or after publish(model): until then each costs "
-            "what is asked later about three nats.",
+            "All of them are released after close(), or after publish(model): until then each costs "
+            "what is asked later three to eight nats.",
         )  # fmt: skip
     numbers, unsealed = [], set()
     for record in ledger.records():
@@ -256,8 +260,11 @@ def _all_sealed(ledger: Ledger[State]) -> list[int]:
     return [number for number in numbers if number not in unsealed]
 
 
-def _number_of(ledger: Ledger[State], answer: Any) -> int:
-    """Return the number of the record that an answer is sealed in; ValueError if there is none."""
+def _number_of(ledger: Ledger[State], answer: Any) -> tuple[int, bool]:
+    """Return the number of the record that an answer is sealed in; ValueError if there is none.
+
+    The second part says whether that is of the comparison the other way round.
+    """
     wrong = functools.partial(bad_parameter, "answers", _OWNER, _EXPECTED)
     if isinstance(answer, bool) or not isinstance(answer, Answer | Integral):
         raise wrong(answer)
@@ -274,6 +281,9 @@ def _number_of(ledger: Ledger[State], answer: Any) -> int:
         same.append(as_closed(ledger, read).answer(record, genesis))
     if isinstance(answer, Answer) and answer.answered and recorded.answered:
         answer = replace(answer, verdict=recorded.verdict)  # it is that of the guess with which it was asked
+    is_mirrored = isinstance(answer, Answer) and answer not in same and answer.negated() in same
+    if is_mirrored:
+        answer = answer.negated()
     if isinstance(answer, Answer) and answer not in same and (answer.answered or recorded.answered):
         fix = "It is not what this ledger has under that number: ask the holdout that gave it."
         raise wrong(f"an answer with number {number}", fix)
@@ -285,5 +295,5 @@ def _number_of(ledger: Ledger[State], answer: Any) -> int:
         fix = f"It has no value ({recorded.reason}), so nothing was sealed."
         raise wrong(f"one that was {recorded.verdict}", fix)
     if not isinstance(read, SealedRecord):
-        raise wrong(f"one that is {recorded.verdict}", "Its value was told when it was asked.")
-    return number
+        raise wrong(f"one that is {recorded.verdict}", "Its value was released when it was asked.")
+    return number, is_mirrored

@@ -92,7 +92,7 @@ class LossCount:
         """The cells of the counts."""
         return CountCells(self.n, self.base, self.width)
 
-    def told(self, number: int) -> tuple[int, int]:
+    def span(self, number: int) -> tuple[int, int]:
         """Return the first and the last count of a cell."""
         return self.cells.counts(number)
 
@@ -163,7 +163,7 @@ class LossCount:
 
     def holds(self, point: int, number: int) -> bool:
         """Return whether a count is in the cell of this number."""
-        low, high = self.told(number)
+        low, high = self.span(number)
         return low <= point <= high
 
     def half_width(self, ln_delta: float) -> float:
@@ -244,7 +244,7 @@ class SealedInterval:
         half = round(_FINE * self.windows.half)
         return CountSymbol(stream, value, -half, 2 * half, -0.5, _FINE)
 
-    def told(self, number: int, ln_level: float | None, ln_delta: float) -> Ends:
+    def span(self, number: int, ln_level: float | None, ln_delta: float) -> Ends:
         """Return the window that was released.
 
         Parameters

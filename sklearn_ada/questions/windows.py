@@ -149,7 +149,7 @@ class WindowQuestion(RefinedQuestion):
         number, windows = symbols_of(event)[0].value, self.seal.windows
         if isinstance(number, str):
             return Outcome.failed(self.metric.why_failed(number), self.metric.bounds, self.target)
-        low, high = self.seal.told(number, self.ln_level, allowance.ln_delta)
+        low, high = self.seal.span(number, self.ln_level, allowance.ln_delta)
         by_transcript = number == 0 and self.ln_level is not None
         theorem = self._theorem + (f"; {THEOREM}" if by_transcript else "")
         vacuous, verdict = low <= windows.bottom and high >= windows.top, "differs" if number else "agrees"

@@ -90,7 +90,7 @@ def misses_of_independent_records(rule, half):
         level = math.exp(now.ln_level)
         number, event = told(now, state, 1.0 - 1.001 * level)
         assert (number, told(now, state, 1.0 - 0.999 * level)[0]) == (-1, 0)
-        low, high = now.seal.told(0, now.ln_level, 0.0)
+        low, high = now.seal.span(0, now.ln_level, 0.0)
         assert 0.0 < low < high
         nothing *= 1.0 - level
         state.account.record(event)

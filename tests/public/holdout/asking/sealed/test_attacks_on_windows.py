@@ -161,6 +161,9 @@ def test_a_comparison_the_other_way_round_is_the_mirrored_record(scoring):
     mirrored = -one.interval[1], -one.interval[0]
     assert (other.index, other.value, other.interval) == (one.index, -one.value, mirrored)
     assert holdout.nats - before < 0.01
+    holdout.close()
+    exact, negated = holdout.unseal_quietly([one, other])
+    assert (negated.value, negated.interval) == (-exact.value, (-exact.interval[1], -exact.interval[0]))
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
