@@ -493,9 +493,9 @@ class Holdout(Uncopied):
         on which one model alone is right.
 
         A comparison is recorded and paid for like any certify. On a ledger that answers coarsely it is
-        answered with a window, as any metric is, if there is a guess; without one the answer is exact, for about ten
-        nats, and a warning says so. It is another question than `certify` of either model. That of b with a
-        is the same, the other way round.
+        answered with a window, as any metric is, if there is a guess; without one the answer is exact, for
+        about ten nats, and a warning says so. It is another question than `certify` of either model. That of
+        b with a is the same, the other way round.
 
         Parameters
         ----------
@@ -621,9 +621,9 @@ class Holdout(Uncopied):
         """Release the exact values of sealed answers.
 
         Each interval is as narrow as if its value had been released when it was asked, whatever was asked
-        since. Rows and models are not needed. Each release costs three to eight nats, which widens the intervals
-        of later questions; a warning says so. Nothing is lost by that once the holdout is closed. A value
-        that was published is returned as it was published, at no cost.
+        since. Rows and models are not needed. Each release costs three to eight nats, which widens the
+        intervals of later questions; a warning says so. Nothing is lost by that once the holdout is closed.
+        A value that was published is returned as it was published, at no cost.
 
         Parameters
         ----------

@@ -1,10 +1,10 @@
 """Release what was sealed, each value at the level of its asking.
 
 Theorem and proof: `sklearn_ada.guarantees.question_interval`. A value costs what the code makes of it within
-its cell or window, three to eight nats, and whatever is asked later pays them; what is still sealed does not. So
-everything may be released once the holdout is closed, or its final value published. Rows and models are not
-needed: what is released is a function of the record and of the ledger's secret or, where values were sealed
-with a public key, of the holder's private one.
+its cell or window, three to eight nats, and whatever is asked later pays them; what is still sealed does
+not. So everything may be released once the holdout is closed, or its final value published. Rows and models
+are not needed: what is released is a function of the record and of the ledger's secret or, where values were
+sealed with a public key, of the holder's private one.
 """
 
 from __future__ import annotations
