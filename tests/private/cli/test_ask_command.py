@@ -140,9 +140,11 @@ def test_two_holders_ask_by_command_on_one_database(folder, answer, tmp_path, po
     in_order = [body["who"] for body in bodies if not is_paid_in_advance(body)]
     assert sorted(in_order) == ["ada", "ada", "ben"]
     on_file = {who: answer(*asked(who, "board.db")) for who in in_order}
-    names = ("value", "interval", "verdict", "target")
     for who, found in (("ada", first), ("ben", second)):
-        assert [found[name] for name in names] == [on_file[who][name] for name in names]
+        for name in ("value", "verdict", "target"):
+            assert found[name] == on_file[who][name]
+        # Whether a third process had paid its hundredth of a nat for the labels before is a race.
+        assert found["interval"] == pytest.approx(on_file[who]["interval"], abs=0.001)
     assert main(["ledger", "verify", book]) == 0
     assert PASSWORD not in capsys.readouterr().out + "".join(map(str, printed))
 
