@@ -5,7 +5,6 @@ one-sided ends miss with exactly the probability that they may. Everything that 
 prices is the package's own: a question is asked after the state of a ledger.
 """
 
-import itertools
 import math
 from functools import partial
 from types import SimpleNamespace
@@ -16,7 +15,6 @@ import pytest
 
 from benchmarks.validity.simulated import SimulatedHoldout
 from benchmarks.validity.window_conversations import BETA, KINDS, ROWS, conversation, missed_by_naive
-from sklearn_ada import Guess
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.guarantees.windows import Windows
 from sklearn_ada.holdout.asking import transcript_of
@@ -201,107 +199,3 @@ def test_conversations_that_learn_from_windows_are_covered_and_the_bootstrap_is_
     found = [conversation(KINDS[name], seed)["any"] for seed in range(runs)]
     assert not is_too_often(sum(found), runs, BETA)
     assert is_too_often(sum(missed_by_naive(KINDS[name], seed) for seed in range(3 * runs)), 3 * runs, BETA)
-
-
-# All analysts of a small holdout, by dynamic programming.
-
-CLASSES = np.array([0, 0, 1, 1])
-VALUES = 3  # that a row's feature may have
-MODELS = [np.array(says) for says in ([1, 0, 0], [0, 1, 0], [0, 1, 1])]
-GUESSES = [Guess(0.35, 40.0), Guess(0.8, 40.0)]
-PROMISE = 0.9
-
-
-class Table:
-    """Says a label for each value of the only feature."""
-
-    def __init__(self, says):
-        self.says_, self.classes_ = says, np.array([0, 1])
-
-    def fit(self, X, y=None):
-        return self
-
-    def predict(self, X):
-        return self.says_[np.asarray(X)[:, 0].astype(int)]
-
-
-def conversations():
-    """Return what each sequence of questions is answered on each holdout.
-
-    A sequence asks about all models in some order, each with a guess, and publishes the last.
-    """
-    of_class = list(itertools.combinations_with_replacement(range(VALUES), 2))
-    data = [np.array(a + b) for a, b in itertools.product(of_class, of_class)]
-    found = {}
-    for order in itertools.permutations(range(len(MODELS))):
-        for guesses in itertools.product(range(len(GUESSES)), repeat=len(MODELS)):
-            actions = tuple(zip(order, guesses, strict=True))
-            for number, rows in enumerate(data):
-                holdout = SimulatedHoldout(
-                    rows[:, None], CLASSES, answers="coarse", confidence_level=1.0 - PROMISE
-                )
-                said = []
-                for model, guess in actions:
-                    answer = holdout.certify(
-                        Table(MODELS[model]), scoring="jaccard_micro", guess=GUESSES[guess]
-                    )
-                    said.append((model, answer.value, answer.interval))
-                last = holdout.publish(Table(MODELS[model]), scoring="jaccard_micro", guess=GUESSES[guess])
-                said.append((model, last.value, last.interval))
-                found[actions, number] = said
-    return data, found
-
-
-def worst_of_all_analysts(data, found, laws):
-    """Return how often the analyst is missed for whom that is most often, for each law of the two classes."""
-    chances = np.array([[_chance(rows, law) for rows in data] for law in laws])
-    truths = np.array([[_truth(says, law) for says in MODELS] for law in laws])
-
-    def best(actions, rows):
-        if len(actions) == len(MODELS):
-            total = np.zeros(len(laws))
-            for row in rows:
-                missed = np.zeros(len(laws), dtype=bool)
-                for model, _, (low, high) in found[actions, row]:
-                    missed |= (truths[:, model] < low - 1e-12) | (truths[:, model] > high + 1e-12)
-                total += chances[:, row] * missed
-            return total
-        options = []
-        asked = {model for model, _ in actions}
-        for step in itertools.product(range(len(MODELS)), range(len(GUESSES))):
-            if step[0] in asked:
-                continue
-            longer, groups = (*actions, step), {}
-            for row in rows:
-                some = next(a for a in found if a[0][: len(longer)] == longer and a[1] == row)
-                groups.setdefault(str(found[some][: len(longer)]), []).append(row)
-            options.append(sum(best(longer, group) for group in groups.values()))
-        return np.max(options, axis=0)
-
-    return best((), list(range(len(data))))
-
-
-def _chance(rows, law):
-    return math.prod(
-        (2.0 if a != b else 1.0) * of[a] * of[b] for (a, b), of in zip((rows[:2], rows[2:]), law, strict=True)
-    )
-
-
-def _truth(says, law):
-    accuracy = np.mean([of[says == label].sum() for label, of in enumerate(law)])
-    return accuracy / (2.0 - accuracy)
-
-
-@pytest.mark.thorough
-def test_no_analyst_of_four_rows_breaks_windows_and_what_is_published_more_often_than_allowed():
-    data, found = conversations()
-    rng = np.random.default_rng(0)
-    laws = [*rng.dirichlet([0.3] * VALUES, size=(300, 2)), *rng.dirichlet([1.0] * VALUES, size=(100, 2))]
-    worst = worst_of_all_analysts(data, found, laws)
-    assert len(found) == 6 * 8 * len(data) == 48 * 36
-    assert 0.02 < worst.max() <= PROMISE
-    narrow = {
-        key: [(m, v, ((low + v) / 2, (high + v) / 2)) for m, v, (low, high) in said]
-        for key, said in found.items()
-    }
-    assert worst_of_all_analysts(data, narrow, laws).max() > worst.max()
