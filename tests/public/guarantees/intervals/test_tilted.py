@@ -1,12 +1,14 @@
 """Tilted tails against reference numbers, and what they promise by enumeration."""
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 from sklearn_ada.guarantees import Tilt, clopper_pearson
+from sklearn_ada.guarantees.intervals import binomial_low
 from tests.support.rows import reference
 
 ROWS = reference("tilted")
@@ -59,23 +61,23 @@ def test_no_share_is_missed_too_often(n, guess):
             assert largest_miss(n, interval, delta) <= 1e-9
 
 
-def unequal_miss(shares, interval, delta):
+def unequal_miss(shares, ends):
     """Return the probability that the mean of unequal shares is missed; exact."""
     law = np.ones(1)
     for share in shares:
         law = np.convolve(law, [1 - share, share])
     mean = float(np.mean(shares))
-    ends = [interval(count, math.log(delta)) for count in range(len(shares) + 1)]
     return sum(p for p, (low, high) in zip(law, ends, strict=True) if not low <= mean <= high)
 
 
 def worst_unequal(n, interval, delta):
     """Return the largest excess over rows that are sure, impossible or of one share."""
+    ends = [interval(count, math.log(delta)) for count in range(n + 1)]
     return max(
-        unequal_miss([0.0] * none + [1.0] * sure + [share] * (n - none - sure), interval, delta) - delta
+        unequal_miss([0.0] * none + [1.0] * sure + [share] * (n - none - sure), ends) - delta
         for none in range(n)
         for sure in range(n - none)
-        for share in np.linspace(0.01, 0.99, 33)
+        for share in np.linspace(0.01, 0.99, 99)
     )
 
 
@@ -86,9 +88,24 @@ def test_rows_of_different_laws_are_not_missed_too_often(guess, delta):
         assert worst_unequal(n, of_count(Tilt(guess, 3 * n, n, identical_rows=False)), delta) <= 1e-9
 
 
-def test_rows_of_one_law_have_levels_that_unequal_rows_may_not_have():
-    """Without the cap, and the rule of a single one, the same enumeration finds a miss."""
-    assert worst_unequal(8, of_count(Tilt(0.2, 24, 8, identical_rows=True)), 0.5) > 0.02
+def without_rule(count, n, ln_side, identical_rows):
+    """A mutant: the binomial tail of a single one, which rows of any law may exceed."""
+    return binomial_low(count, n, ln_side, True)
+
+
+@pytest.mark.parametrize(
+    ("patched", "delta", "short"),
+    [
+        ({"binomial_low": without_rule}, 0.25, 0.02),
+        ({"LN_MOST_SIDE": 0.0}, 0.5, 0.1),
+        ({"binomial_low": without_rule, "LN_MOST_SIDE": 0.0}, 0.36, 0.05),
+    ],
+)
+def test_a_missing_rule_of_a_single_one_and_a_missing_cap_are_noticed(patched, delta, short):
+    interval = of_count(Tilt(0.2, 24, 8, identical_rows=False))
+    assert worst_unequal(8, interval, delta) <= 1e-9
+    with patch.multiple("sklearn_ada.guarantees.tilted", **patched):
+        assert worst_unequal(8, interval, delta) > short
 
 
 class OwnCell(Tilt):
@@ -120,16 +137,42 @@ def test_a_mutant_is_noticed(mutant):
     assert largest_miss(20, interval, 0.05) > 0.01
 
 
-def test_a_good_guess_narrows_and_a_bad_one_widens_as_the_module_says():
-    n, rows, worth = 2000, 6000, []
+class FromZero(Tilt):
+    """A mutant: w is its own least value so far, from 0 on, where it is a half if it is not clipped."""
+
+    def part_below(self, theta, ln_delta):
+        return min(super().part_below(theta, ln_delta), 0.5)
+
+    @property
+    def mirror(self):
+        return OfZeros(1.0 - self.guess, self.guess_rows, self.n, self.identical_rows)
+
+
+class OfZeros(Tilt):
+    """The same for the count of zeros."""
+
+    def part_below(self, theta, ln_delta):
+        return max(super().part_below(theta, ln_delta), 0.5)
+
+
+def worth(kind, off):
+    """Return the mean width over Clopper and Pearson's, for a guess that is so many standard errors off."""
+    n, rows = 2000, 6000
     counts = binom.ppf(np.linspace(0.01, 0.99, 25), n, 0.85).astype(int).tolist()
     usual = [clopper_pearson(count, count, n, math.log(0.05)) for count in counts]
     error = math.sqrt(0.85 * 0.15 * (1 / n + 1 / rows))
-    for off in range(4):
-        tilt = Tilt(0.85 + off * error, rows, n, identical_rows=True)
-        ends = [tilt.interval(count, count, math.log(0.05)) for count in counts]
-        worth.append(np.mean(np.diff(ends) / np.diff(usual)))
-    assert worth == pytest.approx([0.86, 0.89, 0.99, 1.11], abs=0.008)
+    tilt = kind(0.85 + off * error, rows, n, identical_rows=True)
+    ends = [tilt.interval(count, count, math.log(0.05)) for count in counts]
+    return float(np.mean(np.diff(ends) / np.diff(usual)))
+
+
+def test_a_good_guess_narrows_and_a_bad_one_widens_as_the_module_says():
+    found = [worth(Tilt, off) for off in range(4)]
+    assert found == pytest.approx([0.86, 0.89, 0.99, 1.11], abs=0.008)
+
+
+def test_a_running_minimum_from_zero_loses_what_is_gained_below():
+    assert worth(FromZero, 0) > 0.92
 
 
 def test_bad_input_is_refused():
