@@ -1,12 +1,14 @@
 """What an attacker would try on windows: tuning after the fact, fresh questions for nothing, shared pads."""
 
 import os
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess
+from sklearn_ada.questions import seals
 from sklearn_ada.questions.seals import SealedInterval, sealed_context, shown
 
 N, GUESSED = 200, 300
@@ -177,7 +179,8 @@ def test_what_was_asked_again_with_another_guess_is_unsealed(scoring):
     assert holdout.unseal_quietly([again]) == holdout.unseal_quietly([told])
 
 
-def test_no_eight_octets_of_what_is_sealed_are_under_the_pad_of_others():
+def pads_of_messages():
+    """Return the pads of all messages that a ledger keeps sealed, in pieces of eight octets."""
     holdout, guess_from = begun("roc_auc", of_classes=True)
     for slope in (0.0, 0.3, 0.6):
         model = Linear([1.0, slope, 0.0], of_classes=True)
@@ -199,4 +202,25 @@ def test_no_eight_octets_of_what_is_sealed_are_under_the_pad_of_others():
             assert low <= value <= high
             assert told[0] <= value <= told[1]
     assert lengths == {("interval", 24), ("loss count", 8)}
+    return pads
+
+
+def of_one_message(padded):
+    """Let value and both ends be under one pad."""
+    return lambda content, *given: b"".join(
+        padded(content[start : start + 8], *given) for start in range(0, len(content), 8)
+    )
+
+
+def of_all_records(padded):
+    """Let all records have one pad."""
+    return lambda content, secret, context: padded(content, secret, "sealed")
+
+
+@pytest.mark.parametrize("mutant", [of_one_message, of_all_records])
+def test_no_eight_octets_of_what_is_sealed_are_under_the_pad_of_others(mutant):
+    pads = pads_of_messages()
     assert len(set(pads)) == len(pads) == 9 * 3 + 3
+    with patch("sklearn_ada.questions.seals._padded", mutant(seals._padded)):
+        pads = pads_of_messages()
+    assert len(set(pads)) < len(pads)
