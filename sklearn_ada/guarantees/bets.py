@@ -50,6 +50,13 @@ end counts in part instead of being lost. A U below .1 is taken for .1, which ca
 levels below a fifth no lucky draw alone rejects anything. The two ends take U and 1 - U, so that they are not
 lucky at once.
 
+*Tilted bets.* Where a guess divides delta among the sides (`sklearn_ada.guarantees.TiltedMean`), the bound of
+a mean m that is tested is ``1 / (delta w(m))`` for the low end and ``1 / (delta (1 - w(m)))`` for the high
+one. Each m has tests of its own, of levels that sum to delta at most, so this is valid whatever the guess is.
+The bound rises in m for the low end, and bets that are fixed are sized by one bound for all m: so their
+wealth falls in m still, and what is rejected is one segment. On a grid only what is rejected before the first
+mean that is not counts.
+
 Source: Waudby-Smith, Ramdas, "Estimating means of bounded random variables by betting", JRSS B 86 (2024); the
 inequality of the means for unequal rows as in Hoeffding (1963), section 2.
 """
@@ -57,15 +64,16 @@ inequality of the means for unequal rows as in Hoeffding (1963), section 2.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri_exp
 
 from sklearn_ada._solving import enclosed_root
-from sklearn_ada._validation import OUTWARDS, bad_parameter, checked
+from sklearn_ada._validation import LN_2, OUTWARDS, bad_parameter, checked
 from sklearn_ada.guarantees.intervals import Array, Interval, ln_side, mirrored
+from sklearn_ada.guarantees.tilted import LN_LIKELY_SIDE, TiltedMean
 
 __all__ = ["betting_fixed", "betting_half_width", "betting_predictable", "fixed_bets_mean"]
 
@@ -92,7 +100,9 @@ _LEAST_VARIANCE = 1e-10
 
 
 @checked(variance=">= 0", ln_delta="<= 0")
-def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> Interval:
+def betting_fixed(
+    values: ArrayLike, variance: float, ln_delta: float, *, tilt: TiltedMean | None = None
+) -> Interval:
     """Return an interval for the mean of values in [0, 1], by fixed bets.
 
     It misses with probability at most delta. Rows are independent, and their laws may differ: the interval is
@@ -109,6 +119,8 @@ def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> Interv
         What the variance of one row is guessed to be without these rows, at least 0. It tunes the bets.
     ln_delta : float
         Logarithm of the failure probability, at most 0.
+    tilt : TiltedMean or None, default=None
+        How a guess divides it among the sides; None: evenly.
 
     Returns
     -------
@@ -125,18 +137,25 @@ def betting_fixed(values: ArrayLike, variance: float, ln_delta: float) -> Interv
     >>> low, high = betting_fixed(values, 0.005, math.log(0.05))
     >>> round(low, 4), round(high, 4)
     (0.0934, 0.1063)
+    >>> tilt = TiltedMean(0.1, 3000, 1000, 0.005)
+    >>> low, high = betting_fixed(values, 0.005, math.log(0.05), tilt=tilt)
+    >>> round(low, 4), round(high, 4)
+    (0.0939, 0.1057)
     """
     x, variance = _rows_and_variance(values, variance, "betting_fixed")
-    bound = -ln_side(ln_delta)
-    if not math.isfinite(bound):
+    if ln_delta == -math.inf:
         return 0.0, 1.0
-    return _low_of_fixed(x, variance, bound), mirrored(_low_of_fixed(1.0 - x, variance, bound))
+    likely = -ln_side(ln_delta) if tilt is None else -(min(ln_delta, -LN_2) + LN_LIKELY_SIDE)
+    below, above = _bounds(ln_delta, tilt)
+    high = mirrored(_low_of_fixed(1.0 - x, variance, likely, above))
+    return _low_of_fixed(x, variance, likely, below), high
 
 
 @checked(variance=">= 0", uniform="[0, 1] or None", ln_delta="<= 0")
 def betting_predictable(
-    values: ArrayLike, variance: float, ln_delta: float, grid: ArrayLike, *, uniform: float | None = None
-) -> Interval:
+    values: ArrayLike, variance: float, ln_delta: float, grid: ArrayLike, *, uniform: float | None = None,
+    tilt: TiltedMean | None = None,
+) -> Interval:  # fmt: skip
     """Return an interval for the mean of values in [0, 1], by predictable bets.
 
     It misses with probability at most delta. Rows must be independent and of one law, in an order that does
@@ -160,6 +179,8 @@ def betting_predictable(
         A number drawn uniformly from [0, 1], independently of the rows: the bound is drawn and bets lean
         (the module's text), up to a tenth narrower where few rows carry most of the mean. None is the
         published procedure, which draws nothing.
+    tilt : TiltedMean or None, default=None
+        How a guess divides delta among the sides; None: evenly.
 
     Returns
     -------
@@ -188,17 +209,23 @@ def betting_predictable(
         raise bad_parameter("grid", owner, "rising numbers", "others")
     if not (points[0] > 0.0 and points[-1] < 1.0):
         raise bad_parameter("grid", owner, "numbers in (0, 1)", f"{points[0]:g} to {points[-1]:g}")
-    return predictable_ends(x, variance, (ln_delta,), points[None, :], uniform)[0]
+    return predictable_ends(x, variance, (ln_delta,), points[None, :], uniform, (tilt,))[0]
 
 
 def predictable_ends(
-    x: Array, variance: float, ln_deltas: Sequence[float], points: Array, uniform: float | None
-) -> list[Interval]:
+    x: Array, variance: float, ln_deltas: Sequence[float], points: Array, uniform: float | None,
+    tilts: Sequence[TiltedMean | None],
+) -> list[Interval]:  # fmt: skip
     """Return the intervals of `betting_predictable` at several levels, in one pass over the rows.
 
-    ``points`` has the grid of each level as a row, all of one length. Nothing is checked.
+    ``points`` has the grid of each level as a row, all of one length, and ``tilts`` how each is divided.
+    Nothing is checked.
     """
-    bounds = np.array([-ln_side(ln_delta) for ln_delta in ln_deltas])
+    of_levels = [_bounds(*each) for each in zip(ln_deltas, tilts, strict=True)]
+    grids = np.stack((points, 1.0 - points[:, ::-1]))
+    bounds = np.stack(
+        [[of[side](m) for of, m in zip(of_levels, grids[side], strict=True)] for side in (0, 1)]
+    )
     if uniform is None:
         variances, _ = _running_moments(x, variance, _PRIOR_ROWS)
         up = down = np.ones(len(x))
@@ -209,13 +236,12 @@ def predictable_ends(
         spared_below, spared_above = (-math.log(max(u, _LEAST_UNIFORM)) for u in (uniform, 1.0 - uniform))
     gains = 2.0 / (np.arange(len(x), 0, -1) * variances)  # times what is left to win: the squared bet
     columns = np.column_stack((x, 1.0 - x)), np.column_stack((up**2 * gains, down**2 * gains))
-    grids = np.stack((points, 1.0 - points[:, ::-1]))
     rejected = _rejected(*columns, bounds, (spared_below, spared_above), grids)
     found, last = [], points.shape[1]
-    for grid, bound, below, above in zip(points, bounds, *rejected, strict=True):
+    for ln_delta, grid, below, above in zip(ln_deltas, points, *rejected, strict=True):
         low, high = float(grid[below - 1]) if below else 0.0, float(grid[last - above]) if above else 1.0
         # They cross with probability at most delta.
-        found.append((min(low, high), max(low, high)) if math.isfinite(bound) else (0.0, 1.0))
+        found.append((min(low, high), max(low, high)) if ln_delta > -math.inf else (0.0, 1.0))
     return found
 
 
@@ -453,13 +479,29 @@ def _rows_and_variance(values: ArrayLike, variance: float, owner: str) -> tuple[
     return x, min(max(variance, _LEAST_VARIANCE), 0.25)
 
 
-def _low_of_fixed(x: Array, variance: float, bound: float) -> float:
-    """Return the lower end: where the logarithm of the wealth falls to the bound, rounded down."""
-    sizes = _MULTIPLES * math.sqrt(2.0 * bound / (len(x) * variance))
+Bound = Callable[[Array], Array]
+"""What the logarithm of the wealth must reach, so that a mean is rejected as too low."""
+
+
+def _bounds(ln_delta: float, tilt: TiltedMean | None) -> tuple[Bound, Bound]:
+    """Return the bounds of the bets on the rows, and of those on 1 minus the rows."""
+    if tilt is None or ln_delta == -math.inf:
+        bound = -ln_side(ln_delta)
+        return (lambda m: np.full(m.shape, bound),) * 2
+    part_below, least = tilt.part_below(ln_delta), -min(ln_delta, -LN_2)
+    return lambda m: least - np.log(part_below(m)), lambda m: least - np.log1p(-part_below(1.0 - m))
+
+
+def _low_of_fixed(x: Array, variance: float, likely: float, bound: Bound) -> float:
+    """Return the lower end: where the logarithm of the wealth falls to the bound, rounded down.
+
+    ``likely`` is the bound that sizes the bets.
+    """
+    sizes = _MULTIPLES * math.sqrt(2.0 * likely / (len(x) * variance))
     mean = float(x.mean())
 
     def short(m: float) -> float:
-        return bound - _ln_mean_wealth(x, m, np.minimum(sizes, _MOST_LOST / m))
+        return float(bound(np.asarray(m))) - _ln_mean_wealth(x, m, np.minimum(sizes, _MOST_LOST / m))
 
     if mean <= _LEAST_MEAN or short(_LEAST_MEAN) > 0.0:
         return 0.0
@@ -502,12 +544,12 @@ def _rejected(x: Array, gains: Array, bounds: Array, spared: tuple[float, float]
     """Return how many of the rising numbers are rejected as too low, for either side at each level.
 
     Only those before the first that is not rejected count. ``x`` and ``gains`` have a column for each side,
-    ``points`` the axes side, level and number. ``spared`` is what the logarithm of the wealth may lack of the
-    bound in the end.
+    ``bounds`` and ``points`` the axes side, level and number. ``spared`` is what the logarithm of the wealth
+    may lack of the bound in the end.
     """
     caps = _MOST_LOST / points
     # The bound, less the logarithm of the wealth.
-    left = np.where(np.isfinite(bounds), bounds, 1.0)[None, :, None] + np.zeros(points.shape)
+    left = np.where(np.isfinite(bounds), bounds, 1.0)
     for value, gain in zip(x[:, :, None, None], gains[:, :, None, None], strict=True):
         left -= np.log1p(np.minimum(np.sqrt(left * gain), caps) * (value - points))
         np.maximum(left, 0.0, out=left)  # nothing is bet from there on

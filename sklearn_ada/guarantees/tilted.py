@@ -1,4 +1,4 @@
-"""Tilted tails: a guess divides the failure probability of a count between the two sides.
+"""Tilted tails: a guess divides the failure probability of a count or a mean between the two sides.
 
 Clopper and Pearson's interval gives each side half of delta. Whoever expects the share of ones to be near a
 guess can do better: a share far below the guess is excluded by a count that is hardly too large, as it was
@@ -27,6 +27,12 @@ edges of a cell that contains S give an interval around that of S.
 and is clipped to [.03, .97]. f is greatest at some t below g and least at some t above it; beyond them theta
 is replaced by these, or w would not be monotone.
 
+*Bets on a mean* (`sklearn_ada.guarantees.bets`). A mean m is rejected from below by a wealth of more than
+``1 / (delta w(m))``, from above by one of more than ``1 / (delta (1 - w(m)))``: by Markov's inequality with
+the same probabilities as above. The prior is the same around the guess, of rows with a variance V that is
+foreseen: with ``tau = 1.25 sqrt(V / N)``, w solves ``Phi^-1(delta w) - Phi^-1(delta (1 - w)) = 2 sqrt(V / n)
+(guess - m) / tau^2``, which is monotone as it stands.
+
 *What may tune w*: only what is fixed with the level, as the validation score with which a question was asked;
 not even the answer's own cell.
 
@@ -34,24 +40,34 @@ not even the answer's own cell.
 truth, from three times as many rows, the interval is in the mean .86, .89, .99 or 1.11 times as wide as
 Clopper and Pearson's (2,000 rows, .85, at .05). So a good guess narrows it, and a bad one widens it. No guess
 can do better than .85: any valid interval has, in the mean, at least the length that the most powerful tests
-leave (Pratt 1961). A holdout that is used once may be tilted as well.
+leave (Pratt 1961). A holdout that is used once may be tilted as well. Bets gain about as much: .86, .89, .99
+and 1.12 for the absolute error of 2,000 rows.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.special import ndtri_exp
 
 from sklearn_ada._solving import root
 from sklearn_ada._validation import LN_2, OUTWARDS, checked_fields
-from sklearn_ada.guarantees.intervals import LN_MOST_SIDE, Interval, binomial_low, check_order, mirrored
+from sklearn_ada.guarantees.intervals import (
+    LN_MOST_SIDE,
+    Array,
+    Interval,
+    binomial_low,
+    check_order,
+    mirrored,
+)
 
-__all__ = ["Tilt"]
+__all__ = ["Tilt", "TiltedMean"]
 
-TILTED = "Clopper-Pearson, tilted by"
-"""How the theorem of every tilted interval begins."""
+TILTED = "tilted by a guess of"
+"""What the theorem of every tilted interval says."""
 _LEAST_PART = 0.03  # of delta, for either side
 LN_LIKELY_SIDE = math.log(0.9)
 """What is left of the logarithm of delta, for either side, by a guess that is about right."""
@@ -93,8 +109,7 @@ class Tilt:
     @property
     def theorem(self) -> str:
         """Name of the bound, with what tunes it."""
-        guess = f"a guess of {self.guess:.6g} from {self.guess_rows:.6g} rows"
-        return f"{TILTED} {guess} (Pratt 1961; Puza, O'Neill 2006)"
+        return f"Clopper-Pearson, {tilted_by(self.guess, self.guess_rows)} (Pratt 1961; Puza, O'Neill 2006)"
 
     def interval(self, low_count: int, high_count: int, ln_delta: float) -> Interval:
         """Return an interval for the share that misses with probability at most delta.
@@ -178,3 +193,53 @@ class Tilt:
         if beyond(most) <= 0.0:
             return most
         return root(beyond, least, most, xtol=least * _RTOL, rtol=_RTOL) * (1.0 - OUTWARDS)
+
+
+@dataclass(frozen=True)
+@checked_fields(guess="[0, 1]", guess_rows="> 0", n="count", variance="> 0")
+class TiltedMean:
+    """How a guess divides the failure probability of a mean of n rows in [0, 1].
+
+    Parameters
+    ----------
+    guess : float
+        The mean expected, in [0, 1].
+    guess_rows : float
+        Of how many rows it is a mean, positive.
+    n : int
+        Number of rows of the holdout, at least 1.
+    variance : float
+        Variance of one row, foreseen without these rows, positive.
+
+    Examples
+    --------
+    >>> part_below = TiltedMean(0.1, 3000, 1000, 0.005).part_below(math.log(0.05))
+    >>> part_below(np.array([0.09, 0.1, 0.11])).round(2).tolist()
+    [0.97, 0.5, 0.03]
+    """
+
+    guess: float
+    guess_rows: float
+    n: int
+    variance: float
+
+    def part_below(self, ln_delta: float) -> Callable[[Array], Array]:
+        """Return w as a function of means, at a level: linear between the points of a table.
+
+        Parameters
+        ----------
+        ln_delta : float
+            Logarithm of delta, at most 0.
+        """
+        ln_delta = min(ln_delta, -LN_2)
+        wanted = ndtri_exp(ln_delta + np.log(_PARTS)) - ndtri_exp(ln_delta + np.log1p(-_PARTS))
+        steepness = 2.0 * self.guess_rows / (_WIDER**2 * math.sqrt(self.n * self.variance))
+        return lambda means: np.interp(steepness * (self.guess - means), wanted, _PARTS)
+
+
+_PARTS = np.linspace(_LEAST_PART, 1.0 - _LEAST_PART, 95)
+
+
+def tilted_by(guess: float, guess_rows: float) -> str:
+    """Return what the theorem of a tilted interval says of the guess."""
+    return f"{TILTED} {guess:.6g} from {guess_rows:.6g} rows"

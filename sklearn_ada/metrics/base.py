@@ -97,6 +97,8 @@ class Foreseen:
         What the rows of the guess foresee beyond that (`Measured.details`).
     drawn : bool
         Whether ends may be drawn from the ledger's secret, where that makes them narrower.
+    guess_rows : float or None
+        Of how many rows the guess is that tilts the interval; None: none does.
     """
 
     value: float
@@ -107,6 +109,7 @@ class Foreseen:
     ln_delta: float
     details: Any = None
     drawn: bool = True
+    guess_rows: float | None = None
 
 
 @dataclass(frozen=True)
@@ -131,10 +134,12 @@ class RowsInterval:
         Takes a level. Returns the ends on rows like those of the guess, moved to the guess itself, which may
         be of more rows; None where these are not at hand.
     several : callable or None
-        Takes ``(y, outputs, classes, ln_deltas, rng)`` and returns the ends at several levels, where that is
-        quicker than one after the other.
+        Takes ``(y, outputs, classes, ln_deltas, rng, even)`` and returns the ends at several levels, where
+        that is quicker than one after the other. The first ``even`` of them are not tilted.
     deviation : float or None
         Standard deviation of one term, where the guess has none and the construction foresees it.
+    is_tilted : bool
+        Whether the guess divides the level among the sides.
     """
 
     name: str
@@ -144,8 +149,11 @@ class RowsInterval:
     ends: Callable[[Array, Array, Array | None, float, Generator], Range]
     is_drawn: bool = False
     announced: Callable[[float], Range] | None = None
-    several: Callable[[Array, Array, Array | None, Sequence[float], Generator], list[Range]] | None = None
+    several: Callable[[Array, Array, Array | None, Sequence[float], Generator, int], list[Range]] | None = (
+        None
+    )
     deviation: float | None = None
+    is_tilted: bool = False
 
     def describe(self) -> dict[str, Any]:
         """Return what it is and what tunes it."""

@@ -43,6 +43,7 @@ from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees import bets
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_half_width
 from sklearn_ada.guarantees.scores import paired_zero_one_interval
+from sklearn_ada.guarantees.tilted import TiltedMean, tilted_by
 from sklearn_ada.metrics.base import (
     Array,
     Foreseen,
@@ -279,40 +280,54 @@ def by_bets(
     variance = float(f"{variance:.3g}")
     by_row = foreseen.drawn and foreseen.identical_rows and n <= bets.MOST_ROWS_ONE_BY_ONE
     name = "predictable bets" if by_row else "fixed bets"
+    theorem = f"betting, {name}{' with a drawn bound' if by_row else ''} (Waudby-Smith, Ramdas 2024)"
+    tuning, tilt = {"centre": centre, "reach": error, "variance": variance}, None
+    if foreseen.guess_rows is not None:
+        tuning["guess_rows"] = foreseen.guess_rows
+        tilt = TiltedMean(centre, foreseen.guess_rows, n, variance)
+        theorem += f", {tilted_by(foreseen.value, foreseen.guess_rows)} (Pratt 1961)"
 
     def of_metric(low: float, high: float) -> Range:
         """Return ends of a scaled mean in units of the metric."""
         ends = bottom + low * width, bottom + high * width
         return (-math.sqrt(max(-ends[0], 0.0)), -math.sqrt(max(-ends[1], 0.0))) if root else ends
 
+    half_width = partial(bets.betting_half_width, n, variance, predictable=by_row)
+
     def at(value: float, ln_delta: float) -> Range:
         scaled = min(max(((-(value**2) if root else value) - bottom) / width, 0.0), 1.0)
-        half = bets.betting_half_width(n, variance, ln_delta, predictable=by_row)
-        return of_metric(max(scaled - half, 0.0), min(scaled + half, 1.0))
+        below = above = half_width(ln_delta)
+        if tilt is not None:
+            parts = tilt.part_below(ln_delta)(np.array((scaled - below, scaled + above)))
+            below, above = (
+                half_width(min(ln_delta + math.log(2.0 * p), 0.0)) for p in (parts[0], 1.0 - parts[1])
+            )
+        return of_metric(max(scaled - below, 0.0), min(scaled + above, 1.0))
 
     def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
-        return several(y, outputs, classes, (ln_delta,), rng)[0]
+        return several(y, outputs, classes, (ln_delta,), rng, 0)[0]
 
     def several(
-        y: Array, outputs: Array, classes: Array | None, ln_deltas: Sequence[float], rng: Generator
+        y: Array, outputs: Array, classes: Array | None, ln_deltas: Sequence[float], rng: Generator, even: int
     ) -> list[Range]:
-        return of_terms(mean.terms(y, outputs, classes), ln_deltas, rng)
+        return of_terms(mean.terms(y, outputs, classes), ln_deltas, rng, even)
 
     def of_terms(
-        terms: Array, ln_deltas: Sequence[float], rng: Generator, uniform: float | None = None
+        terms: Array, ln_deltas: Sequence[float], rng: Generator, even: int, uniform: float | None = None
     ) -> list[Range]:
         scaled = np.clip((terms - bottom) / width, 0.0, 1.0)
+        tilts = [None if i < even else tilt for i in range(len(ln_deltas))]
         if not by_row:
-            return [of_metric(*bets.betting_fixed(scaled, variance, each)) for each in ln_deltas]
+            levels = zip(ln_deltas, tilts, strict=True)
+            return [of_metric(*bets.betting_fixed(scaled, variance, each, tilt=by)) for each, by in levels]
         grids = np.stack([grid_of(each) for each in ln_deltas])
         drawn = scaled[rng.permutation(len(scaled))]
         uniform = rng.random() if uniform is None else uniform
-        return [
-            of_metric(*each) for each in bets.predictable_ends(drawn, variance, ln_deltas, grids, uniform)
-        ]
+        found = bets.predictable_ends(drawn, variance, ln_deltas, grids, uniform, tilts)
+        return [of_metric(*each) for each in found]
 
     def grid_of(ln_delta: float) -> Floats:
-        reach = _HALF_WIDTHS * bets.betting_half_width(n, variance, ln_delta, predictable=True) + 6.0 * error
+        reach = _HALF_WIDTHS * half_width(ln_delta) + 6.0 * error
         return np.clip(np.linspace(centre - reach, centre + reach, _POINTS), 1e-9, 1.0 - 1e-9)
 
     terms_of_guess = foreseen.details
@@ -321,12 +336,11 @@ def by_bets(
         terms = alike(terms_of_guess, n)
         mean = float(terms.mean())
         by = foreseen.value - (-math.sqrt(max(-mean, 0.0)) if root else mean)
-        return moved(of_terms(terms, (ln_delta,), np.random.default_rng(0), 0.5)[0], by)
+        return moved(of_terms(terms, (ln_delta,), np.random.default_rng(0), 1, 0.5)[0], by)
 
     return RowsInterval(
-        name, f"betting, {name}{' with a drawn bound' if by_row else ''} (Waudby-Smith, Ramdas 2024)",
-        {"centre": centre, "reach": error, "variance": variance}, at, ends, by_row,
-        None if terms_of_guess is None else announced, several=several,
+        name, theorem, tuning, at, ends, by_row,
+        None if terms_of_guess is None else announced, several=several, is_tilted=tilt is not None,
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from typing import Any
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
 from sklearn_ada.metrics.base import Foreseen, RowsInterval, UndefinedMetricError
-from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows
+from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows, may_tilt
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Question, Released
 from sklearn_ada.questions.seals import LEAST_LN_DELTA, Ends
 from sklearn_ada.terms.holdout_data import HoldoutData
@@ -71,12 +71,15 @@ class RowsQuestion(RefinedQuestion):
         seen, outputs = self.coded.rows_seen(estimator, data)
         return observed(self.metric, seen, outputs, seen.value, by_value=data.by_value)
 
-    def ends(self, seen: Rows, ln_deltas: Sequence[float], draw: Draw) -> list[Ends]:
-        """Return the interval at each level, as it is before it is rounded; a side gets half of a level."""
+    def ends(self, seen: Rows, ln_deltas: Sequence[float], draw: Draw, even: int = 0) -> list[Ends]:
+        """Return the interval at each level, as it is before it is rounded.
+
+        The guess may tilt it, but at the first ``even`` levels, of which each side gets half.
+        """
         usual, own = zip(*(self._parts(max(each, LEAST_LN_DELTA)) for each in ln_deltas), strict=True)
         made, rows = self.construction, (seen.y, seen.outputs, seen.classes)
         if made.several is not None:
-            found = made.several(*rows, own, draw.own_generator())
+            found = made.several(*rows, own, draw.own_generator(), even)
         else:
             found = [made.ends(*rows, each, draw.own_generator()) for each in own]
         ends = []
@@ -158,12 +161,13 @@ class RowsQuestion(RefinedQuestion):
 
 
 def with_rows_interval(
-    question: Question, data: HoldoutData, policy: Policy, *, drawn: bool = True
+    question: Question, data: HoldoutData, policy: Policy, *, drawn: bool = True, tilted: bool = True
 ) -> RowsQuestion | None:
     """Return the same question, answered with an interval of all rows.
 
     None if the interval that follows from the value alone is no wider. The guess decides that, before the
-    holdout is looked at. ``drawn`` says whether the ends may be drawn from the ledger's secret.
+    holdout is looked at. ``drawn`` says whether the ends may be drawn from the ledger's secret, ``tilted``
+    whether the guess may divide the level among the sides, where the ledger's terms allow it.
     """
     if not isinstance(question, CodedQuestion) or not question.may_use_all_rows or data.units is not None:
         return None
@@ -175,7 +179,8 @@ def with_rows_interval(
     error = math.sqrt(1.0 / size + 1.0 / behind)
     identical = policy.class_mix == "priced" or not data.is_classification
     known = guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details
-    foreseen = Foreseen(*known, drawn=drawn)
+    tilts = tilted and may_tilt(policy)
+    foreseen = Foreseen(*known, drawn=drawn, guess_rows=float(behind) if tilts else None)
     construction = measure.rows_interval(foreseen)
     if construction is None:
         return None

@@ -198,7 +198,7 @@ class CodedQuestion(Question):
         labels = None if classes is None else np.asarray(classes)
         return Rows(measured.value, measured.size, data.y, outputs, labels), outputs
 
-    def ends(self, seen: Rows, ln_deltas: Sequence[float], draw: Draw) -> list[Ends]:
+    def ends(self, seen: Rows, ln_deltas: Sequence[float], draw: Draw, even: int = 0) -> list[Ends]:
         """Return the interval that follows from the value alone at each level; a side gets half of it."""
         value, found = seen.value, []
         for ln_delta in ln_deltas:
@@ -319,16 +319,20 @@ class CodedQuestion(Question):
 def _tilt_of(
     guess: Guess | None, measure: Measure, metric: Metric, data: HoldoutData, policy: Policy
 ) -> Tilt | None:
-    """Return how a guess divides the level of an exact count of rows; None where it may not.
-
-    Under a tolerance it may not: a guess that is wrong makes the interval wider.
-    """
+    """Return how a guess divides the level of an exact count of rows; None where it may not."""
     of_rows = measure.counts and data.units is None and metric.bounds == (0.0, 1.0)
-    plain_ledger = policy.format >= 3 and policy.tolerance is None and not policy.is_private
-    if guess is None or not of_rows or not plain_ledger:
+    if guess is None or not of_rows or not may_tilt(policy):
         return None
     n, same_mix = len(data), policy.class_mix == "priced" or not data.is_classification
     return Tilt(min(max(guess.value, 0.0), 1.0), guess.size or n, n, identical_rows=same_mix)
+
+
+def may_tilt(policy: Policy) -> bool:
+    """Return whether guesses divide the levels of intervals among their sides.
+
+    Under a tolerance they do not: a guess that is wrong makes an interval wider.
+    """
+    return policy.format >= 3 and policy.tolerance is None and not policy.is_private
 
 
 def foreseen_variance(

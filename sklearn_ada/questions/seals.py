@@ -23,7 +23,7 @@ from sklearn_ada.accounting.codes import CountCode, largest_unsealing_nats, ln_c
 from sklearn_ada.accounting.events import CountRelease, CountSymbol, Symbol
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import description_length
-from sklearn_ada.guarantees.tilted import Tilt
+from sklearn_ada.guarantees.tilted import LN_LIKELY_SIDE, Tilt
 from sklearn_ada.guarantees.transcript import transcript_cell_interval, transcript_interval
 from sklearn_ada.guarantees.windows import Windows
 from sklearn_ada.mechanisms.rounding import CountCells, guess_error
@@ -214,21 +214,25 @@ class SealedInterval:
     windows : Windows
     tuning : dict
         What rows of the guess have tuned beside the metric's range, ready for JSON.
+    tilted : bool, default=False
+        Whether the guess divides the level of the interval among its sides.
     """
 
     windows: Windows
     tuning: dict[str, Any] = field(default_factory=dict)
+    tilted: bool = False
 
     @classmethod
     def from_description(cls, mechanism: dict[str, Any]) -> Self:
         """Return the interval that `describe` wrote into a record."""
         windows = {each.name: mechanism[each.name] for each in fields(Windows)}
-        return cls(Windows(**windows), mechanism.get("tuning", {}))
+        return cls(Windows(**windows), mechanism.get("tuning", {}), mechanism.get("tilted", False))
 
     def describe(self) -> dict[str, Any]:
         """Return all that is fixed, ready for JSON."""
         tuning = {"tuning": self.tuning} if self.tuning else {}
-        return {"statistic": "interval", **vars(self.windows), **tuning}
+        tilted = {"tilted": True} if self.tilted else {}
+        return {"statistic": "interval", **vars(self.windows), **tuning, **tilted}
 
     @property
     def half_cell(self) -> float:
@@ -269,7 +273,7 @@ class SealedInterval:
 
     def half_width(self, ln_delta: float) -> float:
         """Return about the half-width of the interval at a level, at the value that the guess suggests."""
-        low, high = self.windows.foreseen(max(ln_delta, LEAST_LN_DELTA) - LN_2)
+        low, high = self.windows.foreseen(self._ln_side(ln_delta))
         return (high - low) / 2.0
 
     def release(self, point: Point, window: Ends, ln_delta: float, parts: int) -> CountRelease:
@@ -313,6 +317,10 @@ class SealedInterval:
         of_value = largest_unsealing_nats(first, last, CountCode(0.0, self.windows.tau / step))
         return of_value - 2.0 * ln_cauchy(UNSEALED, _SPREAD * UNSEALED)
 
+    def _ln_side(self, ln_delta: float) -> float:
+        """Return the logarithm of what a side has of a level, if the guess is about right."""
+        return max(ln_delta, LEAST_LN_DELTA) + (LN_LIKELY_SIDE if self.tilted else -LN_2)
+
     def _step(self, parts: int) -> float:
         windows = self.windows
         return max(windows.tau / parts, 1e-13 * (windows.top - windows.bottom))
@@ -328,7 +336,7 @@ class SealedInterval:
     def _foreseen(self, value: int, step: float, ln_delta: float) -> tuple[int, int]:
         windows = self.windows
         at = min(max(windows.guess + step * value, windows.bottom), windows.top)
-        return self._outwards(windows.foreseen(max(ln_delta, LEAST_LN_DELTA) - LN_2, at), step)
+        return self._outwards(windows.foreseen(self._ln_side(ln_delta), at), step)
 
 
 Seal = LossCount | SealedInterval

@@ -122,7 +122,7 @@ class WindowQuestion(RefinedQuestion):
             return (CountRelease((self.seal.symbol(self.urn, failure.value), *more)), {}), None
         ln_delta, ln_asked = allowance.ln_delta, max(allowance.ln_delta, LEAST_LN_DELTA) - LN_2
         ln_level = ln_asked if self.ln_level is None else self.ln_level
-        announced, asked = self.whole.ends(seen, (ln_level + LN_2, ln_delta), draw)
+        announced, asked = self.whole.ends(seen, (ln_level + LN_2, ln_delta), draw, 1)
         number = self.seal.windows.released(announced, ln_level, asked, ln_asked)
         return (CountRelease((self.seal.symbol(self.urn, number),)), {}), (seen.value, *asked)
 
@@ -202,7 +202,8 @@ def in_windows(
         guess.value, low, high, ln_level, tau, half,
         SLACK if by_rows or coded.measure.size_is_released else LEAST_SLACK, bottom, top,
     )  # fmt: skip
-    return WindowQuestion(coded, whole, SealedInterval(windows, coded.measure.tuning(guess.details)))
+    tilted = isinstance(whole, RowsQuestion) and whole.construction.is_tilted
+    return WindowQuestion(coded, whole, SealedInterval(windows, coded.measure.tuning(guess.details), tilted))
 
 
 def _error(coded: CodedQuestion, whole: CodedQuestion | RowsQuestion, half: float) -> float:
@@ -233,5 +234,6 @@ def window_as_recorded(
     coded = CodedQuestion.plan("certify", metric, guess, data, policy)
     coded = replace(coded, given_rows=question.given_rows)
     drawn = mechanism.get("drawn", False)
-    whole = with_rows_interval(coded, data, policy, drawn=drawn) or replace(coded, tilt=None, variance=None)
+    tuned = with_rows_interval(coded, data, policy, drawn=drawn, tilted=seal.tilted)
+    whole = tuned or replace(coded, tilt=None, variance=None)
     return WindowQuestion(coded, whole, seal)

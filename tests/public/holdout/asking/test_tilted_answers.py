@@ -1,13 +1,15 @@
-"""The guess divides the level of every count that is answered for good; nowhere else."""
+"""The guess divides the level of every count, and of bets, answered for good; nowhere else."""
 
 import math
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_ada import Guess, Holdout
 from sklearn_ada.cli import main
 from sklearn_ada.guarantees import Tilt, clopper_pearson
+from sklearn_ada.questions import all_rows
 from tests.support.holdout.asking.sealed.counts import RightOn, ask, holdout_of, rows
 from tests.support.ledgers import begun_as, bodies
 
@@ -96,3 +98,67 @@ def test_a_wrong_guess_still_covers(tmp_path):
         low, high = ask(holdout, 425, guess).interval
         assert low < 0.85 < high
         assert math.isfinite(low + high)
+
+
+X = np.random.default_rng(0).normal(size=(1400, 3))
+NOISE = np.random.default_rng(1).normal(size=1400)
+BY_BETS = {
+    "neg_log_loss": (LogisticRegression(), X[:, 0] + NOISE > 0),
+    "neg_brier_score": (LogisticRegression(), X[:, 0] + NOISE > 0),
+    "neg_mean_absolute_error": (Ridge(), X[:, 0] + NOISE),
+    "neg_root_mean_squared_error": (Ridge(), X[:, 0] + NOISE),
+}
+
+
+def by_bets(metric, path, **terms):
+    """Return a holdout of 400 rows, a model, and what it is asked with: a guess of 600 rows."""
+    terms.setdefault("random_state", 3)
+    model, y = BY_BETS[metric]
+    holdout = Holdout(X[1000:], y[1000:], ledger=path, **terms)
+    return holdout, model.fit(X[:400], y[:400]), {"scoring": metric, "guess_from": (X[400:1000], y[400:1000])}
+
+
+@pytest.mark.parametrize("metric", BY_BETS)
+def test_bets_are_tilted_at_once_sealed_and_published(tmp_path, metric, monkeypatch):
+    exact, model, asked = by_bets(metric, tmp_path / "exact.db", answers="exact")
+    even, _, _ = by_bets(metric, tmp_path / "even.db", answers="exact")
+    coarse, _, _ = by_bets(metric, tmp_path / "coarse.db", answers="coarse")
+    now, sealed = exact.certify(model, **asked), coarse.certify(model, **asked)
+    with monkeypatch.context() as without:
+        without.setattr(all_rows, "may_tilt", lambda policy: False)
+        before = even.certify(model, **asked)
+    assert "tilted by a guess of" in now.certificate.theorem
+    assert "from 600 rows" in now.certificate.theorem
+    assert now.half_width < 0.95 * before.half_width
+    assert (now.value, now.certificate.ln_delta) == (before.value, before.certificate.ln_delta)
+    published = coarse.publish(model, **asked)
+    coarse.close()
+    (unsealed,) = coarse.unseal(sealed)
+    for answer in (sealed, published, unsealed):
+        assert "tilted by a guess of" in answer.certificate.theorem
+    assert contains(unsealed.interval, (unsealed.value, unsealed.value))
+    assert contains(sealed.interval, published.interval)
+    record, told = bodies(exact)[now.index]["mechanism"], bodies(coarse)[sealed.index]["mechanism"]
+    assert (record["interval"]["guess_rows"], told["tilted"]) == (600, True)
+
+
+@pytest.mark.parametrize("terms", [{"tolerance": 0.2}, {"answers": "exact", "tolerance": 0.2}])
+def test_under_a_tolerance_bets_are_not_tilted(tmp_path, terms):
+    holdout, model, asked = by_bets("neg_brier_score", tmp_path / "a.db", **terms)
+    assert "tilted" not in holdout.certify(model, **asked).certificate.theorem
+
+
+def test_what_was_sealed_without_a_tilt_is_published_without_one(tmp_path, monkeypatch):
+    """As by the first release whose ledgers are of this format."""
+    path = tmp_path / "a.db"
+    holdout, model, asked = by_bets("neg_mean_absolute_error", path, answers="coarse")
+    monkeypatch.setattr(all_rows, "may_tilt", lambda policy: False)
+    told = holdout.certify(model, **asked)
+    assert "tilted" not in told.certificate.theorem
+    expected, _, _ = by_bets("neg_mean_absolute_error", tmp_path / "b.db", answers="coarse")
+    expected.certify(model, **asked)
+    expected = expected.publish(model, **asked)
+    monkeypatch.undo()
+    published = holdout.publish(model, **asked)
+    assert published.interval == expected.interval
+    assert "tilted" not in published.certificate.theorem
