@@ -243,8 +243,8 @@ def question_class(settings: object) -> type[Question] | None:
 class Guess:
     """An estimate of a metric made without the holdout, and how precise it is.
 
-    An interval is valid whatever the guess is, but a good guess makes it narrower and a bad one wider. A guess
-    from three times as many rows as the holdout has, that is 0, 1, 2 or 3 standard errors off, makes the exact
+    An interval is valid whatever the guess is, but a good guess makes it narrower and a bad one wider. One of
+    three times as many rows as the holdout has, that is 0, 1, 2 or 3 standard errors off, makes the exact
     interval of a count .86, .89, .99 or 1.11 times as wide as without a guess; none can make it narrower than
     .85 times. That is so of a holdout that is used once, too (`sklearn_ada.guarantees.Tilt`).
 

@@ -42,7 +42,7 @@ def begun():
 class Ends(SimpleNamespace):
     """The ends of a question as a function of what was seen and, at most, of the first of the levels."""
 
-    def ends(self, seen, ln_deltas, draw):
+    def ends(self, seen, ln_deltas, draw, even=0):
         return [self.of(seen.value, math.exp(min(each, ln_deltas[0])) / 2.0) for each in ln_deltas]
 
 
