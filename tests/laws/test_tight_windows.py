@@ -6,6 +6,7 @@ prices is the package's own: a question is asked after the state of a ledger.
 """
 
 import math
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from benchmarks.validity.simulated import SimulatedHoldout
-from benchmarks.validity.window_conversations import BETA, KINDS, ROWS, conversation, missed_by_naive
+from benchmarks.validity.window_conversations import BETA, KINDS, ROWS, Vote, conversation, missed_by_naive
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.guarantees.windows import Windows
 from sklearn_ada.holdout.asking import transcript_of
@@ -172,24 +173,66 @@ def vote_by_values(seed):
     return is_missed(kind.publish(holdout, kind.model(weights), truth).interval, truth)
 
 
-def announced_from_the_holdout():
-    """Let windows be announced around the value of the holdout itself."""
+def announced_by(of):
+    """Let windows be announced by what ``of`` makes of them and of what was seen of the holdout."""
     sealing = WindowQuestion.sealing
 
     def mutant(self, seen, allowance, draw):
         windows = self.seal.windows
-        by = seen.value - windows.guess
-        ends = {"guess": seen.value, "low": windows.low + by, "high": windows.high + by}
-        object.__setattr__(self, "seal", SealedInterval(Windows(**{**vars(windows), **ends})))
+        object.__setattr__(self, "seal", SealedInterval(replace(windows, **of(windows, seen))))
         return sealing(self, seen, allowance, draw)
 
     return patch.object(WindowQuestion, "sealing", mutant)
 
 
+def by_value(windows, seen):
+    by = seen.value - windows.guess
+    return {"guess": seen.value, "low": windows.low + by, "high": windows.high + by}
+
+
+def by_deviation(windows, seen):
+    by = np.std(np.abs(seen.y.ravel() - seen.outputs.ravel())) / DEVIATION
+    ends = {"low": windows.low, "high": windows.high}
+    return {name: float(windows.guess + by * (end - windows.guess)) for name, end in ends.items()}
+
+
 def test_windows_that_are_announced_from_the_holdout_tell_its_values_for_nothing():
     assert not is_too_often(sum(map(vote_by_values, range(8))), 8, BETA)
-    with announced_from_the_holdout():
+    with announced_by(by_value):
         assert is_too_often(sum(map(vote_by_values, range(22))), 22, BETA)
+
+
+FEW, TRUTH, DEVIATION = 100, -0.75, math.sqrt(3.0) / 4.0
+"""A quarter of all errors is 1.5, the rest .5, whatever a vote says of labels that are -1, 0, 0 and 1."""
+
+
+def vote_by_widths(seed, usual=None):
+    """Return whether the published vote misses that counts on features with narrow windows.
+
+    ``usual`` is how wide windows are that are not announced from the holdout; None to return that.
+    """
+    rng = np.random.default_rng([44, seed])
+    X, y = rng.normal(size=(FEW, VOTERS)), rng.permutation(np.resize([-1.0, 0.0, 0.0, 1.0], FEW))
+    known = np.random.default_rng(45).normal(size=(4 * FEW, VOTERS))
+    holdout = SimulatedHoldout(X, y, seed=seed, answers="coarse", scoring="neg_mean_absolute_error")
+
+    def guess(model):
+        labels = np.sign(model.predict(known)) * np.resize([-1.0, 0.0, 0.0, 1.0], 4 * FEW)
+        return {"scoring": "neg_mean_absolute_error", "guess_from": (known, labels)}
+
+    asked = [Vote(one, 0.5) for one in np.eye(VOTERS)]
+    widths = np.array([2.0 * holdout.certify(model, **guess(model)).half_width for model in asked])
+    if usual is None:
+        return widths
+    model = Vote(usual - widths + 1e-9, 0.5)
+    return is_missed(holdout.publish(model, **guess(model)).interval, TRUTH)
+
+
+def test_windows_that_are_announced_from_the_deviation_of_the_holdout_tell_its_values_for_nothing():
+    usual = vote_by_widths(0)
+    assert not any(vote_by_widths(seed, usual) for seed in range(2))
+    with announced_by(by_deviation):
+        assert is_too_often(sum(vote_by_widths(seed, usual) for seed in range(5)), 5, 0.05)
 
 
 @pytest.mark.thorough
