@@ -54,6 +54,7 @@ _FLAGS: dict[str, tuple[str, type, str]] = {
     "n": ("--rows", int, "rows of the holdout"),
     "n_questions": ("--questions", int, "adaptive questions"),
     "searches": ("--searches", int, "searches in a row, each asked about its winner; for --questions"),
+    "scoring": ("--scoring", str, "by which metric searches choose, such as roc_auc; accuracy unless given"),
     "width": ("--width", float, "half-width of every interval, such as 0.02"),
     "confidence_level": ("--confidence-level", float, "that all intervals hold together; 0.95 unless given"),
     "expected_value": ("--expected-value", float, "about what the scores will be; 0.85 unless given"),
@@ -63,6 +64,12 @@ _FLAGS: dict[str, tuple[str, type, str]] = {
     "grid_size": ("--grid-size", int, "points of a median's grid; 401 unless given"),
     "passes": ("--passes", int, "of --verdicts: the process stops after so many passes"),
     "disagreement": ("--disagreement", float, "of --verdicts about two models: largest share they differ on"),
+    "positive_share": ("--positive-share", float, "of --scoring: share of positive rows; 0.5 unless given"),
+    "error_spread": (
+        "--error-spread",
+        float,
+        "of --scoring: deviation of the errors' sizes over their mean; 0.76, of normal errors, unless given",
+    ),
 }
 _WORDS = {
     "set 'verdicts' to True": "give --verdicts",

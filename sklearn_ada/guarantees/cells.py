@@ -200,9 +200,13 @@ def plan_certifies(
     """
     scale = max(scale, 0.5)  # no code expects less than half a cell
     price = math.log(math.pi * scale) + _NORMAL_NATS - math.log1p(-(code or Code()).failure_mass)
-    before = n_questions - 1
-    ln_stake = math.log(description_length.round_weight("certify", before, 1))
-    return ln_beta + description_length.ln_share("certify", check_share) + ln_stake - before * price
+    return certify_level(n_questions, ln_beta, check_share) - (n_questions - 1) * price
+
+
+def certify_level(n_questions: int, ln_beta: float, check_share: float = CHECK_PART) -> float:
+    """Return ``ln delta`` of the last of k certifies, with nothing revealed before."""
+    ln_stake = math.log(description_length.round_weight("certify", n_questions - 1, 1))
+    return ln_beta + description_length.ln_share("certify", check_share) + ln_stake
 
 
 @dataclass(frozen=True)
@@ -273,6 +277,8 @@ class PlannedCells:
         Logarithm of the failure probability of the whole conversation, below 0.
     surprise_rate : float, default=0.0
         Share of guesses that are off by more than sampling explains, by one cell, in [0, 1].
+    shares : tuple of float, default=(0.8, 0.2)
+        Parts of the failure probability: of description length, and of the transcript theorem.
 
     Examples
     --------
@@ -285,6 +291,7 @@ class PlannedCells:
     n_searches: int
     ln_beta: float
     surprise_rate: float = 0.0
+    shares: tuple[float, float] = (SEALED_PART, TRANSCRIPT_PART)
 
     @property
     def surprise(self) -> float:
@@ -295,7 +302,7 @@ class PlannedCells:
 
     def coarse(self, half_width: HalfWidth) -> float:
         """Return the half-width of the last winner's coarse answer, if its guess holds."""
-        ln_transcript = self.ln_beta + math.log(TRANSCRIPT_PART) + LN_2  # each of its sides has that part
+        ln_transcript = self.ln_beta + math.log(self.shares[1]) + LN_2  # each of its sides has that part
 
         def at(before: float, after: float) -> float:
             ln_deltas = self._ln_asked - before, ln_transcript - after
@@ -322,7 +329,7 @@ class PlannedCells:
 
     @property
     def _ln_sealed(self) -> float:
-        return self.ln_beta + math.log(SEALED_PART)
+        return self.ln_beta + math.log(self.shares[0])
 
     @property
     def _ln_asked(self) -> float:

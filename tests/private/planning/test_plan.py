@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from sklearn_ada import Holdout, plan_holdout
 from sklearn_ada.planning import HoldoutPlan
-from sklearn_ada.planning.methods import Assumptions, methods
+from sklearn_ada.planning.laws import methods
+from sklearn_ada.planning.methods import Assumptions
 
 NAMES = [method.name for method in methods(Assumptions())]
 COARSE = {"coded checks", "certify after checks", "median, guessed"}

@@ -11,7 +11,7 @@ from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess, plan_holdout
 from sklearn_ada.accounting import CountCode, PolyaUrn
 from sklearn_ada.guarantees.cells import PlannedCells, _nats
-from sklearn_ada.planning.methods import methods
+from sklearn_ada.planning.laws import methods
 from tests.support.holdout.asking.sealed.counts import ask, holdout_of
 from tests.support.rows import reference
 

@@ -8,7 +8,8 @@ import pytest
 
 from sklearn_ada import plan_holdout
 from sklearn_ada.guarantees import expected_half_width, plan_checks, wilson_deviation
-from sklearn_ada.planning.methods import Assumptions, methods
+from sklearn_ada.planning.laws import methods
+from sklearn_ada.planning.methods import Assumptions
 from tests.support.rows import reference
 
 WORST = {"expected_value": None, "grid_size": 1000, "subsample_size": 1}

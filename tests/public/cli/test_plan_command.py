@@ -25,6 +25,14 @@ PLANS = [
     ),
     (["plan", "--rows", "2000", "--searches", "9"], {"n": 2_000, "searches": 9}),
     (
+        ["plan", "--rows", "500", "--searches", "3", "--scoring", "f1", "--positive-share", "0.3"],
+        {"n": 500, "searches": 3, "scoring": "f1", "positive_share": 0.3},
+    ),
+    (
+        ["plan", "--rows", "500", "--searches", "3", "--scoring", "r2", "--error-spread", "1"],
+        {"n": 500, "searches": 3, "scoring": "r2", "error_spread": 1.0},
+    ),
+    (
         OF_VERDICTS.split(),
         {"n": 2_000, "n_questions": 32, "verdicts": True, "passes": 1, "disagreement": 0.1},
     ),
@@ -32,7 +40,9 @@ PLANS = [
 
 
 @pytest.mark.parametrize(
-    ("arguments", "given"), PLANS, ids=["usual", "worst case", "every flag", "searches", "verdicts"]
+    ("arguments", "given"),
+    PLANS,
+    ids=["usual", "worst case", "every flag", "searches", "searches by F1", "by R2", "verdicts"],
 )
 def test_every_flag_reaches_the_plan_that_is_printed(arguments, given, capsys):
     assert main(arguments) == 0
