@@ -157,7 +157,8 @@ class SmallHoldouts:
                 answers = {}
                 for number in group:
                     answer = self._take(step, holdouts[number], asked)
-                    answers.setdefault(repr((answer.value, answer.interval)), []).append((number, answer))
+                    seen = repr((answer.value, answer.interval, answer.verdict, answer.cost))
+                    answers.setdefault(seen, []).append((number, answer))
                 total = 0.0
                 for some in answers.values():
                     total = total + best(
