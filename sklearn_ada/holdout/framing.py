@@ -71,7 +71,8 @@ HOW_A_MEDIAN = (
 """What to write for a stable median."""
 _ALIKE = "has an interval for rows that count alike and are independent, not with weights or groups"
 _GIVEN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
-_DRAWN = " drawn"
+DRAWN = " drawn"
+"""What the name of a mechanism ends with, where the secret decides on the ends."""
 _TOO_GOOD = 0.25  # of the deviation of y: a model that explains more than 99 percent of it
 
 
@@ -170,7 +171,7 @@ class Framed:
         about = functools.partial(subject_key, subject.digest, identity, top_ups=data.first_like)
         name = mechanism["name"]
         if question.is_drawn and session.policy.format >= 3:  # no answer to whoever asks for none that is
-            name += _DRAWN
+            name += DRAWN
         chosen = question.chosen() if lasting else None
         if chosen is None:
             key, others, more = _key_of_guess(session, question, about(name), guess_entry), [], []
@@ -225,7 +226,7 @@ def _telling_more(question: Question, *, drawn: bool) -> list[str]:
     if question.n_subsamples is not None:
         return []
     names = ["certify"] if question.purpose == "check" and question.chosen() else ["certify", "sealed"]
-    return [*names, *[name + _DRAWN for name in names if drawn]]
+    return [*names, *[name + DRAWN for name in names if drawn]]
 
 
 def frame(session: Session, asked: Ask, question: Question) -> Framed:
@@ -446,7 +447,7 @@ def _mirrored(session: Session, asked: Ask, b: Any, a: Any) -> Ask:
     identity, other = lasting_identity(metric, data), Subject.of_pair(b, a, data, session.policy)
 
     def is_on_record(subject: Subject) -> bool:
-        names = [f"{name}{end}" for name in ("certify", "sealed") for end in ("", _DRAWN)]
+        names = [f"{name}{end}" for name in ("certify", "sealed") for end in ("", DRAWN)]
         keys = [subject_key(subject.digest, identity, name, data.first_like) for name in names]
         return any(session.ledger.find_subject(key) is not None for key in keys)
 

@@ -30,7 +30,7 @@ from sklearn_ada.holdout.changes import (
 from sklearn_ada.holdout.choice import select_model
 from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_of_rows
 from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
-from sklearn_ada.holdout.publishing import close, publish
+from sklearn_ada.holdout.publishing import close, publish, with_recorded_guess
 from sklearn_ada.holdout.report import HoldoutReport, page_of_summary, report_of, summary_of
 from sklearn_ada.holdout.rounds import check_together, declare_models, remaining_questions
 from sklearn_ada.holdout.session import Session, note_whereabouts
@@ -331,7 +331,7 @@ class Holdout(Uncopied):
         Parameters
         ----------
         estimator, scoring, guess, guess_from, settings, drawn
-            As for `certify`.
+            As for `certify`. Of a model that was asked before, the guess on record is taken.
 
         Returns
         -------
@@ -839,11 +839,14 @@ class Holdout(Uncopied):
     def _ask(self, asked: Ask) -> Answer:
         """Return the answer, with warnings if it is a median or vacuous; see `check` and `certify`."""
         session = self._session
+        asked, number = with_recorded_guess(session, asked) if asked.publish else (asked, None)
         question = plan_question(session, asked)
-        if asked.settings is None and not asked.publish:
-            warn_of_median(session, question, asked.subject.estimator)
-        put = publish if asked.publish else put_question
-        answer = put(session, asked, question)
+        if asked.publish:
+            answer = publish(session, asked, question, number)
+        else:
+            if asked.settings is None:
+                warn_of_median(session, question, asked.subject.estimator)
+            answer = put_question(session, asked, question)
         warn_if_vacuous(session, answer, question)
         return answer.negated() if asked.is_mirrored else answer
 

@@ -18,7 +18,7 @@ from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.guarantees.description_length import FINAL, intersection
 from sklearn_ada.holdout.asking import SeenPoint, answer_to, first_version, put_question, refuse
-from sklearn_ada.holdout.framing import Ask, Framed, in_form
+from sklearn_ada.holdout.framing import DRAWN, Ask, Framed, in_form
 from sklearn_ada.holdout.looking import apart, with_bare_errors
 from sklearn_ada.holdout.pending import charge
 from sklearn_ada.holdout.records import (
@@ -38,6 +38,7 @@ from sklearn_ada.metrics.metric import metric_of_record
 from sklearn_ada.questions.question import Draw, Guess, Question
 from sklearn_ada.questions.sealed import as_recorded
 from sklearn_ada.questions.seals import SealedInterval
+from sklearn_ada.terms.models import lasting_identity, subject_key
 from sklearn_ada.terms.policy import Asker
 
 
@@ -70,6 +71,33 @@ def publish(session: Session, asked: Ask, question: Question, number: int | None
         if is_final or not answer.answered:
             return answer
         return _release_final(session, framed.question, answer.index, looked)
+
+
+def with_recorded_guess(session: Session, asked: Ask) -> tuple[Ask, int | None]:
+    """Return what is asked with the metric and guess of its record, and the number of that.
+
+    Only where validation rows must tune the metric, and none are given: a sealed answer on record was tuned.
+
+    Parameters
+    ----------
+    session : Session
+    asked : Ask
+        To be published.
+    """
+    metric = asked.metric
+    given = (asked.guess, asked.guess_from, asked.settings)
+    if not (session.policy.seals and metric.is_tuned) or any(each is not None for each in given):
+        return asked, None
+    certified = metric.of_all_rows() if metric.has_interval_of_all_rows else metric
+    identity, data = lasting_identity(certified, session.data), session.data
+    for mechanism in ("sealed", f"sealed{DRAWN}") if asked.drawn else ("sealed",):
+        about = subject_key(asked.subject.digest, identity, mechanism, data.first_like)
+        record = session.ledger.find_subject(about)
+        before = None if record is None else read_answer(record)
+        if record is not None and before is not None and before.outcome.reason is None and before.guess:
+            metric = metric_of_record(certified, before.metric)
+            return replace(asked, metric=metric, guess=Guess(**before.guess)), record.seq
+    return asked, None
 
 
 def _as_asked_before(

@@ -137,6 +137,30 @@ def test_a_difference_is_told_by_a_window_and_is_the_mirrored_one_the_other_way_
     assert exact.value == pytest.approx(scores[1] - scores[0])
 
 
+@pytest.mark.parametrize(
+    "scoring", ["neg_log_loss", "r2", "neg_mean_absolute_error", "neg_median_absolute_error", "f1_macro"]
+)
+@pytest.mark.parametrize("drawn", [True, False])
+def test_publishing_by_hand_takes_the_guess_on_record(scoring, drawn, opened):
+    """Range, tuning and guess of the asking are recorded: rows that are given again change nothing."""
+    published = []
+    for again in (True, False):
+        holdout, (model, how) = opened(scoring in OF_NUMBERS), asked(scoring)
+        holdout.certify(model, **how, drawn=drawn)
+        how = how if again else {"scoring": scoring}
+        published.append(holdout.publish(model, **how, drawn=drawn))
+        assert holdout.publish(model, **how, drawn=drawn).index == published[-1].index
+    assert published[0].interval == published[1].interval
+    assert published[0].cost.nats == published[1].cost.nats
+
+
+def test_publishing_by_hand_what_was_never_asked_needs_rows_that_tune_it(opened):
+    holdout = opened(numbers=True)
+    with pytest.raises(ValueError, match="give guess_from"):
+        holdout.publish(RIDGE, scoring="r2")
+    assert holdout.report().nats == 0.0
+
+
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "r2", "neg_mean_absolute_error", "f1_macro"])
 def test_what_is_published_is_of_the_target_that_was_asked_whatever_rows_come_with_it(
     scoring, tmp_path, opened
