@@ -387,23 +387,26 @@ class HoldoutReport:
         release.
         """
         in_cells = self.outlook.in_cells and not self.closed
-        if in_cells and self.targets and all(map(_is_of_numbers, self.targets)):
-            return self._headline_of_numbers()
+        of_numbers = all(map(_is_of_numbers, self.targets))
+        by_windows = self.tolerance is None and not any(map(_may_be_a_count, self.targets))
+        if in_cells and self.targets and (of_numbers or by_windows):
+            return self._headline_of_windows(of_numbers=of_numbers)
         return headline(self.outlook, self.tolerance, closed=self.closed)
 
-    def _headline_of_numbers(self) -> str:
-        """Return the headline where only errors of numbers were asked for, whose units no outlook has."""
+    def _headline_of_windows(self, *, of_numbers: bool) -> str:
+        """Return the headline where no count was asked for: an outlook has the widths of counts alone."""
         last = next((each for each in reversed(self.entries[-_SHOWN:]) if each.published is not None), None)
+        if last is None and not (of_numbers and self.entries):
+            return f"{self.nats:.3g} nats are revealed; the report says how widely the last score was told."
         if last is None or last.low is None or last.high is None:
             return (
                 f"Scores of a regression were told exactly, at once: {self.nats:.3g} nats are revealed, and "
                 "each such answer makes later intervals wider."
             )
-        half_width = (last.high - last.low) / 2.0
-        return (
-            f"The last {last.metric} was told at +-{half_width:.2g}; publish() would release an exact score "
-            f"at about +-{last.published:.2g}."
-        )
+        text = f"The last {last.metric} was told at +-{(last.high - last.low) / 2.0:.2g}; "
+        if self.outlook.finals:
+            return text + "an exact score was published."
+        return f"{text}publish() would release an exact score at about +-{last.published:.2g}."
 
     def to_frame(self) -> DataFrame:
         """Return the entries as a data frame, a line for each question, indexed by record.
@@ -497,9 +500,9 @@ class HoldoutReport:
             after = ", ".join(str(f.after) for f in of_this)
             left = "" if count is None else f", {count:,} more within the tolerance"
             of_cells = cells and purpose == "certify"
-            name, held = ("search", "searches") if of_cells else (purpose, "held checks")
+            name, held = ("search by accuracy", "searches") if of_cells else (purpose, "held checks")
             lines.append(f"  next {name}: +-{widths} of the range after {after} more {held}{left}")
-        if cells and not self.closed:
+        if cells and not self.closed and any(map(_may_be_a_count, self.targets or ("accuracy",))):
             one, width = "another" if self.outlook.finals else "an", self.outlook.published
             lines.append(f"  publish() would release {one} exact value at about +-{width:.3g}")
         return lines
@@ -514,6 +517,12 @@ def _is_of_numbers(target: str) -> bool:
     """Return whether a target is of a scorer of numbers, in units of its own."""
     name = target.removeprefix("population ").split(maxsplit=1)[0].strip(",")
     return name in SCORERS and SCORERS[name].response.target == "numbers"
+
+
+def _may_be_a_count(target: str) -> bool:
+    """Return whether a target may be of a share of right labels, which is all that an outlook is of."""
+    name = target.removeprefix("population ").split(maxsplit=1)[0].strip(",")
+    return name not in SCORERS or SCORERS[name].counts
 
 
 def _targets_of(entries: Sequence[Entry]) -> Targets:
@@ -590,7 +599,7 @@ def askers_of(asked_by: Mapping[str, int]) -> str:
 
 
 def _remark(state: State) -> str:
-    remark = "counts are answered with cells and sealed"
+    remark = "counts are answered with cells, other metrics with windows, and sealed"
     if state.policy.tolerance is not None:
         remark += "; a question is admitted by the width that its answer has if the guess holds"
     return remark + ("; closed: nothing new is answered" if state.closed else "")

@@ -193,14 +193,21 @@ def test_a_regression_is_not_sent_to_the_accuracy(numeric, wrapped, older):
     assert "accuracy" not in headline
 
 
-def test_of_a_regression_in_windows_the_headline_says_how_wide_they_are(numeric, wrapped):
-    search, texts = warned("", wrapped(None, Ridge()).fit, *numeric)
+@pytest.mark.parametrize("scoring", ["r2", "roc_auc", "f1_macro"])
+def test_of_a_metric_in_windows_the_headline_says_how_wide_they_are(scoring, numeric, rows, wrapped):
+    """Nothing is foretold of an accuracy, and before and after what is published it is about the metric."""
+    params = wrapped(None, Ridge()) if scoring == "r2" else wrapped(scoring)
+    search, texts = warned("", params.fit, *(numeric if scoring == "r2" else rows[:2]))
     assert not texts
-    headline, answer = search.holdout_.report().headline, search.best_answer_
-    assert headline == (
-        f"The last r2 was told at +-{answer.half_width:.2g}; publish() would release an exact score at about "
-        f"+-{answer.published:.2g}."
+    report, answer = search.holdout_.report(), search.best_answer_
+    assert report.headline == (
+        f"The last {scoring} was told at +-{answer.half_width:.2g}; publish() would release an exact score "
+        f"at about +-{answer.published:.2g}."
     )
+    assert "exact value at about" not in str(report)
+    assert "told exactly" not in search.holdout_._repr_html_()
+    search.publish()
+    assert search.holdout_.report().headline.endswith("an exact score was published.")
 
 
 # what certifies nothing

@@ -72,7 +72,7 @@ def test_where_searches_are_answered_in_cells_it_says_what_comes_next_and_what_w
         f"+-{outlook.published:.2g}."
     )
     assert f"publish() would release an exact value at about +-{outlook.published:.3g}" in text
-    assert "next search" in text
+    assert "next search by accuracy" in text
     assert "next check" not in text  # nobody asks one
 
     holdout.certify(left, **ASKED)
