@@ -135,7 +135,7 @@ class _LastingWalk(Walk):
             counted["classes_"] = labels_by_value(counted["classes_"])
         if kind.__name__ == "Pipeline" and _is_known(kind) and isinstance(counted.get("steps"), list):
             counted["steps"] = [step for _, step in counted["steps"]]  # whatever they are called
-        settings = self._settings_of(kind)
+        settings = (_settings_of_library if _is_known(kind) else self._settings_of)(kind)
         if hasattr(kind, "get_params"):
             counted = {k: v for k, v in counted.items() if k not in settings or not _is_same(settings[k], v)}
         if _is_known(kind):
@@ -217,6 +217,9 @@ def _settings_of(kind: type) -> dict[str, Any]:
         return {name: each.default for name, each in inspect.signature(kind).parameters.items()}
     except (TypeError, ValueError):
         return {}
+
+
+_settings_of_library = functools.cache(_settings_of)  # whose classes last as long as the process
 
 
 def _is_same(default: Any, value: Any) -> bool:

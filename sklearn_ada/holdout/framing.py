@@ -305,12 +305,16 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
     asked of a declared model, whose share is for one interval, and not for one of each guess.
     """
     policy = session.policy
-    if question.untilted is not question and _is_declared(session, asked, question):
-        question = question.untilted
     sealed: RefinedQuestion | None = None
-    asks = 0
+    asks, is_declared = 0, False
+    if policy.seals or question.untilted is not question:
+        asks, has_declared = session.ledger.read(
+            lambda state: (state.winners_before(asked.round_name), state.has_declared)
+        )
+        is_declared = has_declared and _is_declared(session, asked, question)
+    if is_declared:
+        question = question.untilted
     if policy.seals:
-        asks = session.ledger.read(lambda state: state.winners_before(asked.round_name))
         sealed = in_cells(question, session.data, policy, asked.candidates, asks=asks)
     if sealed is None:
         rows = None
@@ -322,7 +326,7 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
             if is_by_value_alone(session, framed, of_rows):
                 return question
             question = rows
-        if policy.seals and not _is_declared(session, asked, question):
+        if policy.seals and not is_declared:
             nats = session.ledger.read(lambda state: state.account.nats)
             sealed = in_windows(question, session.data, policy, asks=asks, nats=nats)
         if sealed is None:
@@ -336,9 +340,7 @@ def in_form(session: Session, asked: Ask, question: Question) -> Question:
 
 def _is_declared(session: Session, asked: Ask, question: Question) -> bool:
     """Return whether the model was declared for this metric."""
-    if not session.ledger.read(lambda state: state.has_declared):
-        return False
-    declared_key = Framed.of(session, asked, question).declared_key
+    declared_key = _declared_key(session, asked.subject, question.metric)
     return session.ledger.read(lambda state: state.is_declared(declared_key))
 
 

@@ -17,6 +17,7 @@ and to import it in `opening`. `sklearn_ada.testing.LedgerContract` checks what 
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import signal
@@ -309,7 +310,7 @@ class ChainedLedger(Ledger[State]):
         """The address in full, for whoever has to find it; without a password."""
         return self._where(self._address)
 
-    @property
+    @functools.cached_property
     def identity(self) -> str:
         """What all addresses of this very place share."""
         return self._identity_of(self._address)
@@ -331,10 +332,9 @@ class ChainedLedger(Ledger[State]):
     @property
     def askers(self) -> Askers:
         """Who has a question pending here; to be used inside a transaction."""
-        identity = self._identity_of(self._address)
-        if identity not in _askers:
-            _askers[identity] = self._new_askers()
-        return _askers[identity]
+        if self.identity not in _askers:
+            _askers[self.identity] = self._new_askers()
+        return _askers[self.identity]
 
     def _new_askers(self) -> Askers:
         return Askers()

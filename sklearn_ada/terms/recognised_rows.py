@@ -59,6 +59,8 @@ def training_hashes(name: str) -> NDArray[np.uint64] | None:
 
 def training_hashes_of_parts(model: Any) -> list[NDArray[np.uint64]]:
     """Return hashes of the rows that parts of a model were fitted on, such as a frozen one, if remembered."""
+    if not _models:
+        return []
     try:
         settings = list(model.get_params().values())
     except AttributeError:  # it has none, or not all that it names
