@@ -1,4 +1,4 @@
-"""Searches of nine families of models, as somebody would run them one after the other."""
+"""Searches of nine families of models, and eleven more, as somebody would run them one after the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-__all__ = ["FAMILIES"]
+__all__ = ["FAMILIES", "TWENTY"]
 
 _FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
@@ -37,3 +37,19 @@ FAMILIES = (
     GridSearchCV(ExtraTreesClassifier(60, random_state=0), {"max_features": [2, 4]}, cv=_FOLDS),
 )
 """In the order in which they are searched."""
+
+TWENTY = (
+    *FAMILIES,
+    _scaled(KNeighborsClassifier(weights="distance"), n_neighbors=[3, 9, 25]),
+    GridSearchCV(DecisionTreeClassifier(random_state=1), {"min_samples_leaf": [1, 5, 20]}, cv=_FOLDS),
+    _scaled(LogisticRegression(max_iter=2000, class_weight="balanced"), C=[0.03, 0.3, 3.0]),
+    _scaled(SVC(gamma=0.02), C=[0.3, 1.0, 10.0]),
+    GridSearchCV(RandomForestClassifier(60, random_state=1), {"min_samples_leaf": [1, 3]}, cv=_FOLDS),
+    _scaled(LinearDiscriminantAnalysis(solver="lsqr"), shrinkage=[0.01, 0.2, 0.9]),
+    _scaled(KNeighborsClassifier(p=1), n_neighbors=[1, 5, 15]),
+    GridSearchCV(ExtraTreesClassifier(60, random_state=1), {"min_samples_leaf": [1, 3]}, cv=_FOLDS),
+    _scaled(SVC(kernel="linear"), C=[0.01, 0.1]),
+    _scaled(GaussianNB(), var_smoothing=[1e-6, 1e-3, 1e-1]),
+    GridSearchCV(DecisionTreeClassifier(random_state=2), {"max_features": [0.3, 0.6, 1.0]}, cv=_FOLDS),
+)
+"""The same, and what comes to mind then."""

@@ -35,7 +35,7 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.guarantees import clopper_pearson
 from sklearn_ada.questions.question import Guess
 
-__all__ = ["AFTER", "draw", "schemes", "single_use"]
+__all__ = ["AFTER", "draw", "published", "schemes", "single_use"]
 
 AFTER = (1, 2, 5, 9, 20)
 BETA = 0.05
@@ -79,7 +79,7 @@ def schemes(guesses: NDArray[Any], counts: NDArray[Any], n: int) -> Widths:
     for answers, name in (("coarse", "cells"), ("auto", "first exact")):
         for after in AFTER:
             holdout, told = conversation(after, answers)
-            put(f"{name}, published", after, _published(holdout, int(counts[after - 1])).half_width)
+            put(f"{name}, published", after, published(holdout, int(counts[after - 1])).half_width)
             holdout, told = conversation(after, answers)
             holdout.close()
             exact = holdout.unseal_quietly()
@@ -97,7 +97,7 @@ def schemes(guesses: NDArray[Any], counts: NDArray[Any], n: int) -> Widths:
     return found
 
 
-def _published(holdout: SimulatedHoldout, count: int) -> Answer:
+def published(holdout: SimulatedHoldout, count: int) -> Answer:
     """Publish the model that was asked last; `Holdout.certify` would do the same with its digest."""
     model = holdout.model_of_count(count)
     question = holdout.plan(model, "certify", Guess(0.5))  # the guess of its asking is taken, not this one

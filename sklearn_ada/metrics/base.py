@@ -207,6 +207,8 @@ class Measure(ABC):
     """Whether the difference of two models has an interval, too."""
     size_is_released = False
     """Whether the size depends on the answer, so that it must be released and priced."""
+    unsteadiness = 1.0
+    """How much more than those of a mean the ends of its interval vary, where these are of all rows."""
     has_noise = True
     """Whether a value with noise can be certified by privacy: no row moves it too far."""
     influence = 1.0

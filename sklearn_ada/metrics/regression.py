@@ -58,6 +58,7 @@ class Explained(AllRows):
     most_error: float = math.inf
     theorem = "fixed bets on both losses (Waudby-Smith, Ramdas 2024)"
     needs_rows = True
+    unsteadiness = 2.5  # large errors that lower the value also make its lower end lie farther below
     widest = (-1.0, 1.0)
 
     @property

@@ -202,7 +202,9 @@ UNSEALED, PUBLISHED, CLOSED = 8, 64, 2**20
 """Into how many steps a standard error is divided: by itself, as a final, once the holdout is closed."""
 _MESSAGE = struct.Struct(">3d")
 LEAST_LN_DELTA = -1e4  # stands for a level of which nothing is left, where a number is needed
-_SPREAD = 1.0 / 8.0  # of the ends around those foreseen, in standard errors, as their code expects it
+# Of the ends around those foreseen, in standard errors, as their code expects it: where all rows decide on
+# them, and where the value does.
+_SPREAD, _BY_VALUE_SPREAD = 1.0 / 8.0, 1.0 / 64.0
 
 
 @dataclass(frozen=True)
@@ -216,23 +218,28 @@ class SealedInterval:
         What rows of the guess have tuned beside the metric's range, ready for JSON.
     tilted : bool, default=False
         Whether the guess divides the level of the interval among its sides.
+    by_value : tuple of float, default=()
+        Of ends that follow from the value: logarithm of the level of a side at which it would be published
+        now, and the distances to the lower end there, from the guess and from a standard error below it, and
+        to the upper end, from the guess and from a standard error above. Empty where all rows decide.
     """
 
     windows: Windows
     tuning: dict[str, Any] = field(default_factory=dict)
     tilted: bool = False
+    by_value: tuple[float, ...] = ()
 
     @classmethod
     def from_description(cls, mechanism: dict[str, Any]) -> Self:
         """Return the interval that `describe` wrote into a record."""
         windows = {each.name: mechanism[each.name] for each in fields(Windows)}
-        return cls(Windows(**windows), mechanism.get("tuning", {}), mechanism.get("tilted", False))
+        tilted, by_value = mechanism.get("tilted", False), tuple(mechanism.get("by_value", ()))
+        return cls(Windows(**windows), mechanism.get("tuning", {}), tilted, by_value)
 
     def describe(self) -> dict[str, Any]:
         """Return all that is fixed, ready for JSON."""
-        tuning = {"tuning": self.tuning} if self.tuning else {}
-        tilted = {"tilted": True} if self.tilted else {}
-        return {"statistic": "interval", **vars(self.windows), **tuning, **tilted}
+        more = {"tuning": self.tuning, "tilted": self.tilted, "by_value": list(self.by_value)}
+        return {"statistic": "interval", **vars(self.windows), **{k: v for k, v in more.items() if v}}
 
     @property
     def half_cell(self) -> float:
@@ -295,7 +302,9 @@ class SealedInterval:
         low, high = self._outwards(point[1:], step)
         low_foreseen, high_foreseen = self._foreseen(value, step, ln_delta)
         tau = self.windows.tau / step
-        off = (Symbol("count", each, _SPREAD * tau) for each in (low - low_foreseen, high - high_foreseen))
+        off = (
+            Symbol("count", each, self._spread * tau) for each in (low - low_foreseen, high - high_foreseen)
+        )
         return CountRelease((CountSymbol("unsealed", value, first, last - first + 1, 0.0, tau), *off))
 
     def read(self, event: CountRelease, ln_delta: float) -> tuple[float, Ends, float]:
@@ -311,11 +320,16 @@ class SealedInterval:
         return value, (max(min(low, value), windows.bottom), min(max(high, value), windows.top)), step
 
     def largest_unsealing_nats(self, window: Ends) -> float:
-        """Return about the price of the dearest value, with ends that are off by a standard error."""
+        """Return about the price of the dearest value, with ends that are off by as much as is usual."""
         step = self._step(UNSEALED)
         first, last = self._cells(window, step)
         of_value = largest_unsealing_nats(first, last, CountCode(0.0, self.windows.tau / step))
-        return of_value - 2.0 * ln_cauchy(UNSEALED, _SPREAD * UNSEALED)
+        off = 1 if self.by_value else UNSEALED
+        return of_value - 2.0 * ln_cauchy(off, self._spread * UNSEALED)
+
+    @property
+    def _spread(self) -> float:
+        return _BY_VALUE_SPREAD if self.by_value else _SPREAD
 
     def _ln_side(self, ln_delta: float) -> float:
         """Return the logarithm of what a side has of a level, if the guess is about right."""
@@ -336,7 +350,23 @@ class SealedInterval:
     def _foreseen(self, value: int, step: float, ln_delta: float) -> tuple[int, int]:
         windows = self.windows
         at = min(max(windows.guess + step * value, windows.bottom), windows.top)
-        return self._outwards(windows.foreseen(self._ln_side(ln_delta), at), step)
+        foreseen = self._of_value if self.by_value else windows.foreseen
+        return self._outwards(foreseen(self._ln_side(ln_delta), at), step)
+
+    def _of_value(self, ln_level: float, value: float) -> Ends:
+        """Return ends that follow from the value, between the levels at which they were computed."""
+        windows, (ln_published, *distances) = self.windows, self.by_value
+        published, announced = math.sqrt(-ln_published), math.sqrt(-windows.ln_level)
+        part = (math.sqrt(-ln_level) - published) / (announced - published) if announced > published else 0.0
+        away, ends = (value - windows.guess) / windows.tau, []
+        for sign, end, near, far in (
+            (-1.0, windows.low, *distances[:2]),
+            (1.0, windows.high, *distances[2:]),
+        ):
+            at_half = near + windows.half * (far - near)  # as the announced one has it
+            grown = abs(end - windows.guess) / at_half if at_half > 0.0 else 1.0
+            ends.append(value + sign * (1.0 + part * (grown - 1.0)) * (near + sign * away * (far - near)))
+        return max(ends[0], windows.bottom), min(ends[1], windows.top)
 
 
 Seal = LossCount | SealedInterval

@@ -21,7 +21,7 @@ from scipy.special import ndtr, stdtrit
 from sklearn_ada._validation import LN_2
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease, Event
-from sklearn_ada.guarantees.description_length import intersection
+from sklearn_ada.guarantees.description_length import FINAL, intersection
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.guarantees.windows import LEAST_SLACK, SLACK, Windows
 from sklearn_ada.mechanisms.rounding import winner_width
@@ -198,12 +198,22 @@ def in_windows(
     ln_level = policy.ln_transcript - nats - _LIKELY_NATS
     low, high = whole.announced(ln_level + LN_2, half * tau)
     low, high = min(max(low, bottom), guess.value), max(min(high, top), guess.value)
-    windows = Windows(
-        guess.value, low, high, ln_level, tau, half,
-        SLACK if by_rows or coded.measure.size_is_released else LEAST_SLACK, bottom, top,
-    )  # fmt: skip
+    slack = SLACK if by_rows or coded.measure.size_is_released else LEAST_SLACK
+    slack *= coded.measure.unsteadiness
+    windows = Windows(guess.value, low, high, ln_level, tau, half, slack, bottom, top)
+    tuning = coded.measure.tuning(guess.details)
+    by_value: tuple[float, ...] = ()
+    if isinstance(whole, CodedQuestion):
+        by_value = _by_value(whole, policy.ln_sealed + math.log(FINAL) - nats, tau)
     tilted = isinstance(whole, RowsQuestion) and whole.construction.is_tilted
-    return WindowQuestion(coded, whole, SealedInterval(windows, coded.measure.tuning(guess.details), tilted))
+    return WindowQuestion(coded, whole, SealedInterval(windows, tuning, tilted, by_value))
+
+
+def _by_value(whole: CodedQuestion, ln_final: float, tau: float) -> tuple[float, ...]:
+    """Return the ends that follow from values at and beside the guess; see `SealedInterval`."""
+    at, beside = (whole.announced(ln_final, away) for away in (0.0, tau))
+    distances = [abs(ends[side] - whole.guess.value) for side in (0, 1) for ends in (at, beside)]
+    return tuple(float(f"{each:.6g}") for each in (ln_final - LN_2, *distances))
 
 
 def _error(coded: CodedQuestion, whole: CodedQuestion | RowsQuestion, half: float) -> float:

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import accuracy_score, mean_absolute_error, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.validity import peers, real_sets, search_conversations
+from benchmarks.validity import metric_searches, peers, real_sets, search_conversations
 from benchmarks.validity.figures import peers as peers_figure
 from benchmarks.validity.figures import real_searches
 from sklearn_ada import Holdout
@@ -137,3 +137,29 @@ def test_all_that_is_asked_in_one_run_is_the_same_job(tmp_path):
 def test_the_naive_holdout_is_called_fine_only_where_its_interval_holds():
     found = [real_searches.how_fine(missed, 100) for missed in (0, 5, 6, 11, 12, 50)]
     assert found == ["yes", "yes", "nearly", "nearly", "no", "no"]
+
+
+@pytest.mark.parametrize("name", ["AUC", "F1", "R^2", "accuracy, groups", "difference of accuracies"])
+def test_by_any_metric_searches_stay_narrow_and_the_last_is_published_as_narrowly_as_once(name):
+    found = metric_searches.widths(metric_searches.KINDS[name], 1000, seed=1, after=(1, 5))
+    assert max(found["while searching"]) < 3.2
+    assert max(found["published"]) < 1.09
+    assert max(found["nats"]) < 0.2
+
+
+@pytest.mark.parametrize(("name", "most"), [("AUC", 9.8), ("F1", 12.0), ("accuracy, groups", 9.8)])
+def test_ends_that_follow_from_a_value_cost_next_to_nothing_when_it_is_published(name, most):
+    paid = []
+    for seed in range(5):
+        searches = metric_searches.Searches(metric_searches.KINDS[name], 1000, seed)
+        holdout = searches.begin()
+        searches.answer(holdout, searches.winners[0])
+        before = holdout.report().nats
+        searches.answer(holdout, searches.winners[0], publish=True)
+        paid.append(holdout.report().nats - before)
+    assert np.median(paid) < most
+
+
+def test_windows_of_a_share_of_variance_hold_on_few_rows():
+    runs = [metric_searches.widths(metric_searches.KINDS["R^2"], 300, s, after=(1,)) for s in range(60)]
+    assert sum(run["nats"][0] > 0.5 for run in runs) <= 2

@@ -32,6 +32,7 @@ MODULES = (
     "continuous_integration",
     "search_sequences",
     "real_searches",
+    "metric_searches",
     "peers",
 )
 
