@@ -168,7 +168,7 @@ def _certify_each(given: Assumptions, n: int, k: int) -> float:
     if given.typical is None:
         return given.tilted_half_width(n, plan_certifies(k, n * given.guess_error(n), given.ln_beta))
     ln_delta, rows = certify_level(k, given.ln_beta), (n, given.guess_rows or n)
-    return given.half_width(n, ln_delta - given.typical.exact_nats(*rows, ln_delta, answers=k - 1))
+    return given.tilted_half_width(n, ln_delta - given.typical.exact_nats(*rows, ln_delta, answers=k - 1))
 
 
 def _cells(given: Assumptions, n: int, k: int, certified: Callable[..., float]) -> float:

@@ -96,7 +96,7 @@ class Assumptions:
     def half_width(self, n: int, ln_delta: float, reach: float = 0.0) -> float:
         """Return the half-width of one answer, or of one difference of models."""
         if self.typical is not None:
-            return self.typical.half_width(n, self.guess_rows or n, ln_delta)
+            return self.typical.half_width(n, self.guess_rows or n, ln_delta, tilted=False)
         if self.disagreement is not None:
             return difference_half_width(n, ln_delta, self.disagreement)
         return expected_half_width(n, ln_delta, self.expected_value, reach=reach)
@@ -107,7 +107,7 @@ class Assumptions:
         A guess that is about right leaves nine tenths of the level to either side, of a count.
         """
         if self.typical is not None:
-            return self.half_width(n, ln_delta)
+            return self.typical.half_width(n, self.guess_rows or n, ln_delta, tilted=True)
         tilted = min(ln_delta + LN_2 + LN_LIKELY_SIDE, -LN_2) if self.disagreement is None else ln_delta
         return self.half_width(n, max(ln_delta, tilted), reach)
 

@@ -165,7 +165,7 @@ def plan_holdout(
     (0.022, 0.0078)
     >>> plan = plan_holdout(n=2_000, searches=9, scoring="neg_mean_absolute_error", expected_value=-2.5)
     >>> round(plan["one use"].width, 2), round(plan["cells, published"].width, 2)
-    (0.09, 0.1)
+    (0.09, 0.09)
     >>> plan_holdout(n_questions=32, width=0.1, verdicts=True, disagreement=0.1, passes=1).best.n
     186
     """

@@ -138,7 +138,7 @@ class TypicalRows:
         X, y = self.rows(_MOST_ROWS, scale=scale)
         return float(self.metric(self.model, X, y)) - self.expected_value
 
-    def half_width(self, n: int, guess_rows: int, ln_delta: float) -> float:
+    def half_width(self, n: int, guess_rows: int, ln_delta: float, *, tilted: bool) -> float:
         """Return the half-width of the interval at a level; infinite where that is the whole range.
 
         Parameters
@@ -146,9 +146,10 @@ class TypicalRows:
         n, guess_rows : int
             Of the holdout, and behind the guess.
         ln_delta : float
-            Each side has half of the level.
+        tilted : bool
+            Whether the guess may divide the level among the sides; else each has half.
         """
-        return self._half_width(n, guess_rows, lambda asked: asked.interval(ln_delta))
+        return self._half_width(n, guess_rows, lambda asked: asked.interval(ln_delta, tilted=tilted))
 
     def announced(self, n: int, guess_rows: int, ln_delta: float, searches: int) -> float:
         """Return the half-width of the window that is announced of the winner of so many searches."""
@@ -211,12 +212,14 @@ class _Asked:
     sealing: Policy
     draw: Draw
 
-    def interval(self, ln_delta: float) -> Ends:
+    def interval(self, ln_delta: float, *, tilted: bool) -> Ends:
         """Return the ends at a level, the mean of some orders of the rows if that is drawn."""
         draws = [
             replace(self.draw, key=str(each)) for each in range(_ORDERS if self.question.is_drawn else 1)
         ]
-        low, high = np.mean([self.question.ends(self.seen, (ln_delta,), draw)[0] for draw in draws], axis=0)
+        low, high = np.mean(
+            [self.question.ends(self.seen, (ln_delta,), draw, 1 - tilted)[0] for draw in draws], axis=0
+        )
         return float(low), float(high)
 
     def window(self, ln_delta: float, searches: int) -> Ends:

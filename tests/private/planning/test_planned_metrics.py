@@ -106,7 +106,8 @@ def test_widths_are_those_of_simulated_holdouts(scoring):
         if row.vacuous:  # so many exact answers of R^2
             assert width == 1.0
         else:
-            assert row.width == pytest.approx(width, rel=0.15), method
+            squares = scoring == "neg_root_mean_squared_error"  # whose few large errors decide on the ends
+            assert row.width == pytest.approx(width, rel=0.2 if squares else 0.15), method
 
 
 def test_what_is_rare_or_spread_needs_more_rows():
