@@ -76,7 +76,7 @@ class WindowQuestion(RefinedQuestion):
     @property
     def target(self) -> str:  # type: ignore[override]
         """The population quantity, and that the score is a guess."""
-        return f"{self.coded.target}, shown as the guess, moved to the window that holds its interval"
+        return f"{self.coded.target}, shown as the guess, or moved to its window"
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
@@ -192,11 +192,11 @@ def in_windows(
         return None
     whole = question if isinstance(question, RowsQuestion) else replace(coded.untilted, variance=None)
     assert isinstance(whole, CodedQuestion | RowsQuestion)
-    guess, (bottom, top), half = coded.guess, coded.metric.bounds, winner_width(asks + 1)
+    guess, (bottom, top), half = coded.guess, coded.metric.bounds, _rounded(winner_width(asks + 1))
     by_rows = isinstance(whole, RowsQuestion)
-    tau = float(f"{_error(coded, whole, half):.6g}")
-    ln_level = policy.ln_transcript - nats - _LIKELY_NATS
-    low, high = whole.announced(ln_level + LN_2, half * tau)
+    tau = _rounded(_error(coded, whole, half))
+    ln_level = _rounded(policy.ln_transcript - nats - _LIKELY_NATS)
+    low, high = map(_rounded, whole.announced(ln_level + LN_2, half * tau))
     low, high = min(max(low, bottom), guess.value), max(min(high, top), guess.value)
     slack = SLACK if by_rows or coded.measure.size_is_released else LEAST_SLACK
     slack *= coded.measure.unsteadiness
@@ -214,6 +214,11 @@ def _by_value(whole: CodedQuestion, ln_final: float, tau: float) -> tuple[float,
     at, beside = (whole.announced(ln_final, away) for away in (0.0, tau))
     distances = [abs(ends[side] - whole.guess.value) for side in (0, 1) for ends in (at, beside)]
     return tuple(float(f"{each:.6g}") for each in (ln_final - LN_2, *distances))
+
+
+def _rounded(number: float) -> float:
+    """Return what is written of a number that foresees: the shorter, the more records are on one page."""
+    return float(f"{number:.6g}")
 
 
 def _error(coded: CodedQuestion, whole: CodedQuestion | RowsQuestion, half: float) -> float:
