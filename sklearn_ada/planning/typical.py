@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import expit, gammaincinv, logit, ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from sklearn_ada._solving import root
 from sklearn_ada._validation import LN_2, bad_parameter
 from sklearn_ada.accounting.codes import Code, DescriptionLength
 from sklearn_ada.metrics.base import SCORERS, UndefinedMetricError
@@ -120,7 +120,9 @@ class TypicalRows:
     def scale(self) -> float:
         """How far the classes are apart, or how large the errors are, for the value expected."""
         low, high = (math.log(end) for end in self._scales)
-        return math.exp(brentq(lambda ln_scale: self._off(math.exp(ln_scale)), low, high, xtol=1e-4))
+        return math.exp(
+            root(lambda ln_scale: self._off(math.exp(ln_scale)), low, high, xtol=1e-4, rtol=1e-12)
+        )
 
     def check_value(self) -> None:
         """Raise ValueError if no typical rows have the value that is expected."""
