@@ -179,7 +179,7 @@ def with_rows_interval(
     error = math.sqrt(1.0 / size + 1.0 / behind)
     identical = policy.class_mix == "priced" or not data.is_classification
     known = guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details
-    tilts = tilted and may_tilt(policy)
+    tilts = tilted and may_tilt(policy) and policy.format >= 4
     foreseen = Foreseen(*known, drawn=drawn, guess_rows=float(behind) if tilts else None)
     construction = measure.rows_interval(foreseen)
     if construction is None:

@@ -203,7 +203,7 @@ def in_windows(
     windows = Windows(guess.value, low, high, ln_level, tau, half, slack, bottom, top)
     tuning = coded.measure.tuning(guess.details)
     by_value: tuple[float, ...] = ()
-    if isinstance(whole, CodedQuestion):
+    if isinstance(whole, CodedQuestion) and policy.format >= 4:
         by_value = _by_value(whole, policy.ln_sealed + math.log(FINAL) - nats, tau)
     tilted = isinstance(whole, RowsQuestion) and whole.construction.is_tilted
     return WindowQuestion(coded, whole, SealedInterval(windows, tuning, tilted, by_value))
