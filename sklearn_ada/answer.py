@@ -125,6 +125,8 @@ class Answer:
         Of a coarse answer, whose value is the centre of a cell: about the half-width that the exact value
         would have if it were published now (`Holdout.publish`). It follows from the guess and from what was
         released so far, not from the exact value.
+    is_negated : bool
+        Of a comparison: True if what is on record is that of the models the other way round.
     """
 
     value: float
@@ -137,6 +139,7 @@ class Answer:
     reason: str | None = None
     repeated: bool = field(default=False, compare=False)
     published: float | None = None
+    is_negated: bool = False
 
     @property
     def half_width(self) -> float:
@@ -152,7 +155,8 @@ class Answer:
     def negated(self) -> Answer:
         """Return the answer about the same quantity with the other sign."""
         low, high = self.interval
-        return replace(self, value=-self.value, interval=(-high, -low))
+        ends = (0.0 - high, 0.0 - low)  # not -0.0
+        return replace(self, value=0.0 - self.value, interval=ends, is_negated=not self.is_negated)
 
     @property
     def target(self) -> str | None:

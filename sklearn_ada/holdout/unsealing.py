@@ -281,7 +281,7 @@ def _number_of(ledger: Ledger[State], answer: Any) -> tuple[int, bool]:
         same.append(as_closed(ledger, read).answer(record, genesis))
     if isinstance(answer, Answer) and answer.answered and recorded.answered:
         answer = replace(answer, verdict=recorded.verdict)  # it is that of the guess with which it was asked
-    is_mirrored = isinstance(answer, Answer) and answer not in same and answer.negated() in same
+    is_mirrored = isinstance(answer, Answer) and answer.is_negated
     if is_mirrored:
         answer = answer.negated()
     if isinstance(answer, Answer) and answer not in same and (answer.answered or recorded.answered):

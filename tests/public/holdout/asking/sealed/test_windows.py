@@ -120,6 +120,21 @@ def test_another_guess_is_answered_with_the_record(scoring, has_key, opened):
         assert holdout.certify(model, scoring=scoring).index == first.index
 
 
+def test_a_difference_of_models_the_other_way_round_has_the_other_sign_whatever_the_window(opened):
+    """A window around 0 is its own negation, and so nothing of it tells which way round it was asked."""
+    holdout = opened()
+    one, other = (
+        holdout.compare(*models, scoring="accuracy", guess=0.0) for models in ((MODEL, OTHER), (OTHER, MODEL))
+    )
+    assert (one.value, one.interval) == (other.value, other.interval)
+    assert (one.is_negated, other.is_negated, one.index) == (False, True, other.index)
+    holdout.close()
+    exact, negation = holdout.unseal([one, other])
+    assert 0.0 != exact.value == -negation.value
+    assert exact.interval == tuple(-end for end in reversed(negation.interval))
+    assert holdout.unseal([negation]) == [negation]
+
+
 @pytest.mark.parametrize("scoring", ["accuracy", "neg_brier_score"])
 def test_a_difference_is_told_by_a_window_and_is_the_mirrored_one_the_other_way_round(scoring, opened):
     holdout, (_, how) = opened(), asked(scoring)
