@@ -114,7 +114,8 @@ def misses_of_reader(runs, n, drawn):
 @pytest.mark.parametrize("runs", [pytest.param(1000, marks=pytest.mark.thorough)])
 def test_whoever_reads_the_secret_finds_no_lucky_question_where_nothing_is_drawn(runs):
     assert not is_too_often(misses_of_reader(range(runs), 3, False), runs, 0.05)
-    assert is_too_often(misses_of_reader(range(runs), 3, True), runs, 0.05)
+    with begun_as(3):  # where the guess does not divide the level: this reader's guess is right
+        assert is_too_often(misses_of_reader(range(runs), 3, True), runs, 0.05)
 
 
 # --- many classes that were not seen ------------------------------------------------------------------------
