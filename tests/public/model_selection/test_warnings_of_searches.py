@@ -198,7 +198,7 @@ def test_of_a_metric_in_windows_the_headline_says_how_wide_they_are(scoring, num
     """Nothing is foretold of an accuracy, and before and after what is published it is about the metric."""
     params = wrapped(None, Ridge()) if scoring == "r2" else wrapped(scoring)
     search, texts = warned("", params.fit, *(numeric if scoring == "r2" else rows[:2]))
-    assert not texts
+    assert not [text for text in texts if "L-BFGS-B" not in text]  # of SciPy, to an older scikit-learn
     report, answer = search.holdout_.report(), search.best_answer_
     assert report.headline == (
         f"The last {scoring} was told at +-{answer.half_width:.2g}; publish() would release an exact score "
