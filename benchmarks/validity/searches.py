@@ -1,11 +1,11 @@
 """Measure widths of searches in a row on one holdout, and of the model that is published in the end.
 
-    python -m benchmarks.validity.searches [--seeds 20] [--rows 500 2000] [--real] [--json FILE]
+    python -m benchmarks.validity.searches [--seeds 20] [--rows 500 2000] [--json FILE]
 
 Everything is a half-width over that of a single use (Clopper and Pearson at the same count and 95 %), after
 1, 2, 5, 9 and 20 searches, the median over seeds. Simulated: each search ends with one winner, whose true
-accuracy is N(.85, .02); its guess has three times as many rows as the holdout. Real: nine families of models
-on one ledger. The answers come out of a `Holdout`, but for the last three schemes:
+accuracy is N(.85, .02); its guess has three times as many rows as the holdout. Real sets are in
+`benchmarks.validity.real_twenty`. The answers come out of a `Holdout`, but for the last three schemes:
 
 - "cells": what is said of the newest winner; "published": the newest winner, published then; "unsealed" and
   "unsealed, widest": the median and the widest of the winners so far, if the holdout were closed then and
@@ -15,7 +15,7 @@ on one ledger. The answers come out of a `Holdout`, but for the last three schem
 - Guess-and-Check, its tau tuned in hindsight on the same data (the widest of the answers so far);
 - splitting, the number of searches known; and a holdout that nobody asks adaptively.
 
-``--seeds 100 --rows 500 2000 10000 100000 --real`` takes an hour.
+``--seeds 100 --rows 500 2000 10000 100000`` takes an hour.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -104,51 +103,10 @@ def published(holdout: SimulatedHoldout, count: int) -> Answer:
     return holdout.publish_last(question, model)
 
 
-def real(progress: Callable[[str], None] = print) -> dict[str, Widths]:
-    """Return the widths of the searches of nine families on one ledger, for three data sets."""
-    import tempfile
-    from pathlib import Path
-
-    from sklearn.datasets import load_breast_cancer, load_digits, make_classification
-
-    from benchmarks.validity.families import FAMILIES
-    from sklearn_ada import ReusableHoldoutCV
-
-    sets = {
-        "breast cancer": load_breast_cancer(return_X_y=True),
-        "digits": load_digits(return_X_y=True),
-        "8,000 rows": make_classification(8000, 20, n_informative=8, flip_y=0.15, random_state=0),
-    }
-    found: dict[str, Widths] = {}
-    for name, (X, y) in sets.items():
-        told: dict[str, list[float]] = {"cells, told": [], "exact, told": []}
-        with tempfile.TemporaryDirectory() as folder:
-            for answers in ("coarse", "exact"):
-                searches = []
-                for search in FAMILIES:
-                    wrapped = ReusableHoldoutCV(
-                        search, scoring="accuracy", ask="winner", ledger=Path(folder) / f"{answers}.db",
-                        answers=answers, random_state=0,
-                    ).fit(X, y)  # fmt: skip
-                    searches.append(wrapped)
-                    told[f"{answers}, told"].append(wrapped.best_answer_.half_width)
-                if answers == "coarse":
-                    best = max(searches, key=lambda each: each.best_score_)
-                    n, final = best.holdout_.n_rows, best.publish()
-                    counts = [round(answer.value * n) for answer in best.holdout_.unseal()]
-                    found[name] = {"published": {9: final.half_width / single_use(round(final.value * n), n)}}
-        for scheme, widths in told.items():
-            ratios = [w / single_use(c, n) for w, c in zip(widths, counts, strict=True)]
-            found[name][scheme] = {after: ratios[after - 1] for after in (1, 2, 5, 9)}
-        progress(f"{name}: {found[name]}")
-    return found
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--rows", type=int, nargs="+", default=[500, 2000])
-    parser.add_argument("--real", action="store_true", help="searches of real data, too")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     report: dict[str, Any] = {"seeds": options.seeds}
@@ -167,8 +125,6 @@ def main() -> None:
                 "" if both is None else f"{both[0]:.2f} ({both[1]:.2f})" for both in table[scheme].values()
             )
             print(f"{scheme:32}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
-    if options.real:
-        report["real"] = real()
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1)

@@ -1,11 +1,14 @@
 """The parts of the figures of real searches and of peers: what is true there, who answers, what is kept."""
 
+import inspect
+
 import numpy as np
 import pytest
+from sklearn import datasets
 from sklearn.metrics import accuracy_score, mean_absolute_error, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.validity import metric_searches, peers, real_sets, search_conversations
+from benchmarks.validity import metric_searches, peers, real_sets, real_twenty, search_conversations
 from benchmarks.validity.figures import peers as peers_figure
 from benchmarks.validity.figures import real_searches
 from sklearn_ada import Holdout
@@ -163,3 +166,17 @@ def test_ends_that_follow_from_a_value_cost_next_to_nothing_when_it_is_published
 def test_windows_of_a_share_of_variance_hold_on_few_rows():
     runs = [metric_searches.widths(metric_searches.KINDS["R^2"], 300, s, after=(1,)) for s in range(60)]
     assert sum(run["nats"][0] > 0.5 for run in runs) <= 2
+
+
+def test_twenty_searches_are_of_all_sets_with_classes_that_come_with_scikit_learn():
+    loaders = [getattr(datasets, name) for name in dir(datasets) if name.startswith("load_")]
+    loaders = [load for load in loaders if "return_X_y" in inspect.signature(load).parameters]
+    with_classes = {load for load in loaders if np.issubdtype(load().target.dtype, np.integer)}
+    assert with_classes == {load for load, _ in real_twenty.SETS.values()}
+
+
+def test_a_search_of_a_real_set_is_published_as_narrowly_as_once():
+    found = real_twenty.widths(*datasets.load_iris(return_X_y=True), seed=0, families=real_twenty.TWENTY[:1])
+    assert found["n"] == 38
+    assert [len(found[what]) for what in metric_searches.WHAT] == [1, 1, 1]
+    assert found["published"][0] < 1.0 < found["while searching"][0]

@@ -28,8 +28,7 @@ from benchmarks.validity.real_twenty import widths as widths_of_real
 
 TITLE = "Searches by every metric"
 SEED = 0
-SEEDS, SLOW, OTHERS = 100, 20, 20
-_SLOW = ("macro F1", "mean absolute error", "root mean squared error", "difference of absolute errors")
+SEEDS = 100
 SEARCHING, PUBLISHED, ELSEWHERE = (3.1, 3.5, 3.7), (1.05, 1.12, 1.16), (1.09, 1.17, 1.2)
 OF_ACCURACY, REAL, NATS = (0.96, 1.02, 1.07, 1.15, 1.2), (1.0, 1.07, 1.13), 1.0
 """What was aimed at, in the median."""
@@ -46,16 +45,15 @@ def run(full: bool) -> dict[str, Any]:
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        seeds = range(SEEDS if full else 2)
         for name, kind in KINDS.items():
-            seeds = range((SLOW if name in _SLOW else SEEDS) if full else 2)
             found["metrics"][name] = summary([widths(kind, ROWS, seed) for seed in seeds])
             if name != "accuracy":
-                seeds = range(OTHERS if full else 1)
                 runs = [widths(kind, ROWS, seed, others=True) for seed in seeds]
                 found["others"][name] = summary(runs)
-        found["accuracy"] = of_runs([many_asks(ROWS, seed) for seed in range(SEEDS if full else 2)])
+        found["accuracy"] = of_runs([many_asks(ROWS, seed) for seed in seeds])
         for name, (load, splits) in SETS.items() if full else ():
-            runs = [widths_of_real(*load(), seed) for seed in range(splits)]
+            runs = [widths_of_real(*load(return_X_y=True), seed) for seed in range(splits)]
             found["real"][name] = {"n": runs[0]["n"], **summary(runs)}
     return found
 
@@ -89,7 +87,11 @@ def shown(result: dict[str, Any]) -> Shown:
             ("", *map(str, result["many"])),
             [[key, *(f"{value:.2f}" for value in many[key])] for key in ("median", "mean", "9 of 10")],
         ),
-        _table("Accuracy on real sets", real, both),
+        _table(
+            "Accuracy on real sets, n rows held out",
+            {f"{name}, n = {each['n']}": each for name, each in real.items()},
+            "; ".join(WHAT),
+        ),
     ]
     by_metric = {name: each for name, each in metrics.items() if name != "accuracy"}
     claims = [
@@ -125,7 +127,8 @@ def shown(result: dict[str, Any]) -> Shown:
         "it at the level of its asking, which is wider.",
         "Models of one population are asked about on the same rows, so surprises come together: few runs "
         "have any, and their means are above the medians. Where each winner is independent, as in the table "
-        "of many asks, more runs have one.",
+        "of many asks, more runs have one. So it is on real sets, whose holdouts are small: a run with a "
+        "surprise has paid some five nats or more.",
     ]
     return Shown(sentence, settings, tables, claims, remarks)
 
