@@ -105,7 +105,7 @@ from sklearn_ada.holdout.state import PRICED_ARRIVALS, LedgerRecord, RefusedErro
 from sklearn_ada.ledger.hash_chain import Record, canonical_json
 from sklearn_ada.metrics.metric import metric_of_record
 from sklearn_ada.questions.coded import RefinedQuestion
-from sklearn_ada.questions.question import Draw, Guess, Question, Transcript
+from sklearn_ada.questions.question import Draw, Guess, Question, Transcript, rounded
 from sklearn_ada.questions.sealed import as_recorded, verdict_on_record
 from sklearn_ada.questions.seals import Seal
 from sklearn_ada.terms.outputs import Observation, OutputSummary, has_values_of
@@ -456,7 +456,7 @@ class Recording:
             # Published next it would take nothing more, at the value that the guess suggests.
             half_width = final_half_width(state, seal, allowance.purse or state.purse, nats)
             about |= {"sealed": sealed, "population": question.exact.target}
-            about["half_width_if_published"] = half_width
+            about["half_width_if_published"] = rounded(half_width, 4)
         record = kind.of(state, event, allowance, question.private_release({}), **about, **framed.entry)
         canonical_json(record.to_dict())
         return record

@@ -132,10 +132,10 @@ def _look_and_charge(
             event = _event_of(values, metric, admitted, Draw(secret, version), interrupted=interrupts.raised)
             release = None if choice is None else choice.release(event)
             given = any(subject.is_given for subject in subjects)
-            about = {"metric": metric.describe(), "models": count, "outputs": kept, "given_rows": given}
+            about = {"metric": metric.entry(), "models": count, "outputs": kept, "given_rows": given}
             return SelectionRecord.of(state, event, release, **about, **stamp)
 
-        entry = {"purpose": "select", "metric": metric.describe(), **stamp}
+        entry = {"purpose": "select", "metric": metric.entry(), **stamp}
         record = proposal.confirm_or_charge(lambda record: summary, decide, entry, secret)
         interrupts.raised &= record.fresh
     return record

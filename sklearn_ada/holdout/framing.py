@@ -39,6 +39,7 @@ from sklearn_ada.questions.question import (
     Question,
     as_guess,
     guess_from_rows,
+    in_short,
     median_guess_from_rows,
     question_class,
     tuned_metric,
@@ -184,7 +185,7 @@ class Framed:
         keys: tuple[str, ...] = (final,) if asked.publish and question.seal is None else (key, final)
         if recorded_as is not None:
             keys, others = (recorded_as,), []
-        entry: dict[str, Any] = {"metric": metric.describe(), "mechanism": mechanism, "guess": guess_entry}
+        entry: dict[str, Any] = {"metric": metric.entry(), "mechanism": mechanism, "guess": guess_entry}
         entry |= {"purpose": question.purpose, "model": subject.name, **session.asker.stamp()}
         declared_key = _declared_key(session, subject, metric)
         return cls(asked, question, about(name), keys, tuple(others), tuple(more), declared_key, entry)
@@ -275,6 +276,8 @@ def _plan(session: Session, asked: Ask) -> Question:
     if asked.purpose == "check" and guess is None:
         fix = "Take it from validation data, or give those: guess_from=(X_val, y_val)."
         raise bad_parameter("guess", "Holdout.check", "an estimate of the metric", None, fix)
+    if guess is not None and policy.seals and is_lasting(policy):  # else the guess is part of the key
+        guess = in_short(guess, metric)
     refined = kind if issubclass(kind, RefinedQuestion) else None
     half_cell: Any = settings if refined is None else getattr(settings, "threshold", None)
     with explaining_undefined(metric, data):

@@ -513,9 +513,7 @@ KINDS: dict[str, type[LedgerRecord]] = {}
 Way = Callable[[Any], Any]  # from or to the form on disk
 
 
-def on_disk(
-    key: str | None = None, *, read: Way | None = None, write: Way | None = None, always: bool = False
-) -> dict[str, Any]:
+def on_disk(key: str | None = None, *, read: Way | None = None, write: Way | None = None) -> dict[str, Any]:
     """Return the metadata of a field of a record that has another form on disk.
 
     Parameters
@@ -524,10 +522,8 @@ def on_disk(
         Its name there; None if it is that of the field.
     read, write : callable or None, default=None
         Make the value of what is on disk, and back.
-    always : bool, default=False
-        Whether it is written though it has its default.
     """
-    return {"key": key, "read": read, "write": write, "always": always}
+    return {"key": key, "read": read, "write": write}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -548,9 +544,9 @@ class LedgerRecord(ABC):
     kind: ClassVar[str]
     is_event: ClassVar[bool] = True
     """Whether it says that something happened."""
-    who: str | None = field(default=None, metadata=on_disk(always=True))
-    label: str | None = field(default=None, metadata=on_disk(always=True))
-    time: str | None = field(default=None, metadata=on_disk(always=True))
+    who: str | None = None
+    label: str | None = None
+    time: str | None = None
     arrival: list[Any] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -650,6 +646,6 @@ def _form_of(kind: type[LedgerRecord]) -> _Form:
             form.kinds[each.name] = _KINDS[each.type]
         if each.default is MISSING:
             form.required.add(each.name)
-        elif not how["always"]:
+        else:
             form.left_out[each.name] = each.default
     return form

@@ -224,8 +224,12 @@ class Metric:
     def __repr__(self) -> str:
         return f"Metric({self.name!r}, kind={self.kind!r}, range={self.range})"
 
+    def entry(self) -> dict[str, Any]:
+        """Return what records say of it: `describe` without the names of methods, which nothing reads."""
+        return {name: each for name, each in self.describe().items() if name != "methods"}
+
     def describe(self) -> dict[str, Any]:
-        """Return a JSON-ready description, which is part of records and of a question's key."""
+        """Return a JSON-ready description, which is part of a question's key."""
         bounds = None if self.range is None else [*self.range]
         described = {"name": self.name, "kind": self.kind, "range": bounds, "methods": [*self.methods]}
         clause = self.measure.clause if self._is_certified else ""
@@ -752,6 +756,10 @@ class Difference(Metric):
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description."""
         return {**super().describe(), "base": self.base.describe()}
+
+    def entry(self) -> dict[str, Any]:
+        """Return what records say of it."""
+        return super().entry() | {"base": self.base.entry()}
 
     def check_estimator(self, estimator: Any) -> None:
         """Raise unless both models can be scored."""

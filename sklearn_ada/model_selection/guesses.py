@@ -51,7 +51,13 @@ from sklearn_ada.data.labels import check_labels, n_rows
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.searches import Ranking, kind_of
 from sklearn_ada.model_selection.training_rows import tested_rows
-from sklearn_ada.questions.question import Guess, guess_from_rows, median_guess_from_rows, tuned_metric
+from sklearn_ada.questions.question import (
+    Guess,
+    guess_from_rows,
+    median_guess_from_rows,
+    rounded,
+    tuned_metric,
+)
 
 Validated = Callable[[], tuple[Any, Any, Any]]
 """Returns a model of one part of the rows, and the rest of them with its labels."""
@@ -101,7 +107,7 @@ class Folds:
         if len(sizes) == number > 0 and sizes.all():
             row, of_its_fold = np.concatenate(parts) % n, np.repeat(sizes, sizes.astype(int))
             weights = np.bincount(row, 1.0 / of_its_fold) / number
-            rows, of_a_fold = _rounded(1.0 / float(weights @ weights), 9), float(1.0 / np.mean(1.0 / sizes))
+            rows, of_a_fold = rounded(1.0 / float(weights @ weights), 9), float(1.0 / np.mean(1.0 / sizes))
         halves = kind_of(search) == "halving" and search.resource == "n_samples"
         part = float(table["n_resources"][index]) / n if halves else 1.0
         over_folds = table.get(f"std_test_{ranking.name}", np.zeros(len(ranking.scores)))
@@ -137,12 +143,7 @@ class Folds:
         beyond = bessel * self.deviation**2 - quantile * expected
         if not beyond > 0.0:
             return terms
-        return max(_rounded(1.0 / (1.0 / terms + (1.0 + 1.0 / self.number) * beyond / variance), 6), 1.0)
-
-
-def _rounded(number: float, digits: int) -> float:
-    """Return a number that is the same on every machine."""
-    return float(f"{number:.{digits}g}")
+        return max(rounded(1.0 / (1.0 / terms + (1.0 + 1.0 / self.number) * beyond / variance), 6), 1.0)
 
 
 def guess_from_folds(

@@ -302,6 +302,14 @@ def as_guess(guess: object, metric: Metric, owner: str) -> Guess | None:
     return guess
 
 
+def in_short(guess: Guess, metric: Metric) -> Guess:
+    """Return a guess with fewer digits: the shorter a record is, the more of them are on one page."""
+    given = {name: getattr(guess, name) for name in _PRECISION}
+    fewer: dict[str, Any] = {name: rounded(each) for name, each in given.items() if each is not None}
+    low, high = metric.bounds
+    return replace(guess, value=min(max(rounded(guess.value, 12), low), high), **fewer)
+
+
 def guess_from_rows(metric: Metric, estimator: Any, X: Any, y: Any) -> Guess:
     """Return the metric on validation rows as a guess.
 
@@ -486,9 +494,12 @@ class Outcome:
         return f"{_THEOREMS[self.route]}; {self.theorem}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready dict."""
-        interval = [finite_or_none(end) for end in self.interval]
-        return {**vars(self), "value": finite_or_none(self.value), "interval": interval}
+        """Return a JSON-ready dict, without reason or route where these are as usual."""
+        body = {**vars(self), "value": finite_or_none(self.value)}
+        for name in ("reason", "route"):
+            if body[name] == getattr(Outcome, name):
+                del body[name]
+        return body | {"interval": [finite_or_none(end) for end in self.interval]}
 
     @classmethod
     def from_dict(cls, body: dict[str, Any]) -> Self:
@@ -498,6 +509,11 @@ class Outcome:
         value = math.nan if body["value"] is None else float(body["value"])
         levels = None if body["levels"] is None else tuple(body["levels"])
         return cls(**{**body, "value": value, "interval": ends, "levels": levels})
+
+
+def rounded(number: float, digits: int = 6) -> float:
+    """Return a number that foresees, which is the same on every machine and short on record."""
+    return float(f"{number:.{digits}g}")
 
 
 def finite_or_none(value: float) -> float | None:

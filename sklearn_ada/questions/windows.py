@@ -22,13 +22,23 @@ from sklearn_ada._validation import LN_2
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease, Event
 from sklearn_ada.guarantees.description_length import FINAL, intersection
+from sklearn_ada.guarantees.intervals import Interval
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.guarantees.windows import LEAST_SLACK, SLACK, Windows
 from sklearn_ada.mechanisms.rounding import winner_width
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.all_rows import RowsQuestion, with_rows_interval
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows
-from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released, Transcript
+from sklearn_ada.questions.question import (
+    Draw,
+    Failure,
+    Guess,
+    Outcome,
+    Question,
+    Released,
+    Transcript,
+    rounded,
+)
 from sklearn_ada.questions.seals import LEAST_LN_DELTA, Point, SealedInterval
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, observed
@@ -36,6 +46,7 @@ from sklearn_ada.terms.policy import Allowance, Policy
 
 _FEW_ROWS = 100.0  # of a guess, whose precision is not well known then
 _LIKELY_NATS = 0.04  # of a window that was announced
+_DIGITS = 4  # of what foresees a window: the shorter a record is, the more of them are on one page
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,7 @@ class WindowQuestion(RefinedQuestion):
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         drawn = {"drawn": True} if self.is_drawn else {}
-        return {"name": "sealed", "urn": self.urn, **self.seal.describe(), **drawn}
+        return {"name": "sealed", **self.seal.describe(), **drawn}
 
     def chosen(self) -> dict[str, Any] | None:
         """Return nothing: the guess fixes the windows."""
@@ -149,7 +160,7 @@ class WindowQuestion(RefinedQuestion):
         number, windows = symbols_of(event)[0].value, self.seal.windows
         if isinstance(number, str):
             return Outcome.failed(self.metric.why_failed(number), self.metric.bounds, self.target)
-        low, high = self.seal.span(number, self.ln_level, allowance.ln_delta)
+        low, high = _outwards(self.seal.span(number, self.ln_level, allowance.ln_delta), windows)
         by_transcript = number == 0 and self.ln_level is not None
         theorem = self._theorem + (f"; {THEOREM}" if by_transcript else "")
         vacuous, verdict = low <= windows.bottom and high >= windows.top, "differs" if number else "agrees"
@@ -192,11 +203,11 @@ def in_windows(
         return None
     whole = question if isinstance(question, RowsQuestion) else replace(coded.untilted, variance=None)
     assert isinstance(whole, CodedQuestion | RowsQuestion)
-    guess, (bottom, top), half = coded.guess, coded.metric.bounds, _rounded(winner_width(asks + 1))
+    guess, (bottom, top), half = coded.guess, coded.metric.bounds, rounded(winner_width(asks + 1), _DIGITS)
     by_rows = isinstance(whole, RowsQuestion)
-    tau = _rounded(_error(coded, whole, half))
-    ln_level = _rounded(policy.ln_transcript - nats - _LIKELY_NATS)
-    low, high = map(_rounded, whole.announced(ln_level + LN_2, half * tau))
+    tau = rounded(_error(coded, whole, half), _DIGITS)
+    ln_level = rounded(policy.ln_transcript - nats - _LIKELY_NATS, _DIGITS)
+    low, high = map(rounded, whole.announced(ln_level + LN_2, half * tau))
     low, high = min(max(low, bottom), guess.value), max(min(high, top), guess.value)
     slack = SLACK if by_rows or coded.measure.size_is_released else LEAST_SLACK
     slack *= coded.measure.unsteadiness
@@ -209,16 +220,19 @@ def in_windows(
     return WindowQuestion(coded, whole, SealedInterval(windows, tuning, tilted, by_value))
 
 
+def _outwards(window: Interval, windows: Windows) -> Interval:
+    """Return a window with eleven digits, as it is recorded."""
+    low, high = (
+        rounded(end + sign * 5e-11 * abs(end), 11) for end, sign in zip(window, (-1.0, 1.0), strict=True)
+    )
+    return max(low, windows.bottom), min(high, windows.top)
+
+
 def _by_value(whole: CodedQuestion, ln_final: float, tau: float) -> tuple[float, ...]:
     """Return the ends that follow from values at and beside the guess; see `SealedInterval`."""
     at, beside = (whole.announced(ln_final, away) for away in (0.0, tau))
     distances = [abs(ends[side] - whole.guess.value) for side in (0, 1) for ends in (at, beside)]
-    return tuple(float(f"{each:.6g}") for each in (ln_final - LN_2, *distances))
-
-
-def _rounded(number: float) -> float:
-    """Return what is written of a number that foresees: the shorter, the more records are on one page."""
-    return float(f"{number:.6g}")
+    return tuple(rounded(each, _DIGITS) for each in (ln_final - LN_2, *distances))
 
 
 def _error(coded: CodedQuestion, whole: CodedQuestion | RowsQuestion, half: float) -> float:

@@ -158,7 +158,7 @@ def test_what_is_chained_anew_with_a_part_of_another_kind_is_refused(
     def edit(body):
         for name in part[:-1]:
             body = body[name]
-        assert body[part[-1]] is not None
+        assert part[-1] == "route" or body[part[-1]] is not None  # as usual, a route is left out
         body[part[-1]] = value
 
     rewritten(path, seq, edit)

@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import math
 import re
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import Guess, Holdout, Metric, ReusableHoldoutCV
 from sklearn_ada.cli import main
+from sklearn_ada.guarantees import Windows
 from tests.support.holdout.asking.sealed.counts import Failing
 
 pytestmark = pytest.mark.filterwarnings("ignore:These rows, or nearly all")
@@ -83,6 +86,30 @@ def test_while_searching_it_is_the_guess_for_next_to_nothing_and_later_the_value
     assert answer.published == pytest.approx(published.half_width, rel=0.25)
     assert "rounded to steps of" in published.certificate.target
     assert recomputed(holdout, tmp_path / "c.json", capsys) == 2
+
+
+@pytest.mark.parametrize("scoring", [each for each in OF_CLASSES if each != "average_precision"])
+def test_two_records_of_a_model_of_classes_are_on_one_page(scoring, opened):
+    """A page of SQLite has 4,096 octets: room for two records whose bodies have some 1,836."""
+    holdout, (model, how) = opened(), asked(scoring)
+    holdout.certify(model, **how)
+    body = bodies(holdout)[-1]
+    assert len(json.dumps(body, sort_keys=True, separators=(",", ":"))) <= 1836
+    assert not {"who", "label"} & body.keys()
+    assert not {"reason", "route"} & body["outcome"].keys()
+
+
+@pytest.mark.parametrize("value", [0.51, 0.57, 0.63, 0.69, 0.97, 0.99])
+def test_a_window_is_recorded_with_eleven_digits_and_never_narrower(value, opened):
+    holdout = opened()
+    answer = holdout.certify(MODEL, scoring="roc_auc", guess=Guess(value, size=700.0))
+    body = bodies(holdout)[-1]
+    windows = Windows(**{name: body["mechanism"][name] for name in signature(Windows).parameters})
+    number, ln_level = body["event"]["symbols"][0]["value"], body["ln_delta"] - math.log(2.0)
+    (low, high), (least, most) = answer.interval, windows.window(number, ln_level)
+    assert number != 0
+    assert least - 2e-10 < low <= least < most <= high < most + 2e-10
+    assert answer.interval == tuple(float(f"{end:.11g}") for end in answer.interval)
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "f1_macro", "r2", "neg_mean_absolute_error"])
