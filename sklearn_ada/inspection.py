@@ -22,7 +22,7 @@ from sklearn_ada._validation import bad_parameter, percent
 from sklearn_ada.answer import Answer, certifies_nothing
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.holdout.records import Entry
-from sklearn_ada.holdout.report import HoldoutReport, Targets
+from sklearn_ada.holdout.report import HoldoutReport, Targets, population_of
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.planning.display import axes_or_new, panels_or_new
 
@@ -52,7 +52,7 @@ _MARKERS = {
     "failed": ("*", "tab:brown"),
     "refused": ("X", "tab:red"),
 }
-_WORDS = {"sealed": "sealed: the centre of its cell", "vacuous": "vacuous: certifies nothing"}
+_WORDS = {"sealed": "sealed: stands for its cell or window", "vacuous": "vacuous: certifies nothing"}
 _WITHOUT_BAR = ("vacuous", "failed", "refused")
 _MOST_NAMES = 40
 
@@ -64,10 +64,10 @@ class AnswersDisplay:
     kind of marker is the verdict, such as "agrees" or "exact". Lines are named by the number of the record,
     the model and the label of whoever asked. The label of the axis is the target of the scores.
 
-    A sealed answer is drawn at the centre of its cell; the exact value may lie anywhere in the cell. The
-    thick bar is about as wide as the interval of the exact value would be if it were published now. It is
-    left out once the value was released. A vacuous answer has no bar. A refused or failed question has no
-    value and stands at the left edge.
+    A sealed answer is drawn at the centre of its cell or, where it has a window, at the guess; the exact
+    value may lie elsewhere in these. The thick bar is about as wide as the interval of the exact value would
+    have been if it had been published when it was asked. It is left out once the value was released. A
+    vacuous answer has no bar. A refused or failed question has no value and stands at the left edge.
 
     Parameters
     ----------
@@ -225,15 +225,16 @@ class AnswersDisplay:
         return bars
 
     def _draw_published(self, ax: Any, rows: Sequence[int], answers: Sequence[Answer], colour: str) -> None:
-        """Draw the width that published values would have, around the centres of cells."""
-        half = self.report.outlook.published
-        pairs = zip(rows, answers, strict=True)
-        still = [(place, each.value) for place, each in pairs if each.index not in self.report.released_in]
-        if half is None or self.report.closed or not still:
+        """Draw the widths that published values would have had, around what stands for them."""
+        still = [
+            (place, answer.value - answer.published, answer.value + answer.published)
+            for place, answer in zip(rows, answers, strict=True)
+            if answer.published is not None and answer.index not in self.report.released_in
+        ]
+        if self.report.closed or not still:
             return
-        at, centres = zip(*still, strict=True)
-        low, high = ([centre + sign * half for centre in centres] for sign in (-1.0, 1.0))
-        label = f"as wide as if published now (+-{half:.2g}),\naround a value in its cell"
+        at, low, high = zip(*still, strict=True)
+        label = "as wide as if published then,\naround a value in its cell or window"
         ax.hlines(at, low, high, color=colour, linewidth=6, alpha=0.35, zorder=1, label=label)
 
 
@@ -252,7 +253,7 @@ def _name(entry: Entry) -> str:
 def _label(shown: Sequence[tuple[Answer, Entry]], metric: str) -> str:
     """Return the targets of the scores, in lines that fit beneath an axis."""
     given = (entry.score_of for _, entry in shown)
-    targets = Targets(each.partition(", told as ")[0] for each in given if each is not None)
+    targets = Targets(population_of(each) for each in given if each is not None)
     return textwrap.fill("; ".join(targets.counts) or metric, 80)
 
 
@@ -266,8 +267,9 @@ class HoldoutBudgetDisplay:
     Half-widths are for a mean of a bounded score, such as accuracy, near the last answer's value, as a share
     of its range. A hollow marker is a question that the tolerance (dotted line) would refuse.
 
-    On a ledger with coarse answers, half-widths are those of the next searches. The dash-dotted line is the
-    half-width of the exact value that `publish` would release now. Checks are drawn only if some were asked.
+    On a ledger with coarse answers, half-widths are those of the next searches by the metric of the last one.
+    The dash-dotted line is the half-width of the exact value that `publish` would release now. Checks are
+    drawn only if some were asked. Where nothing is foreseen, as of a closed holdout, the picture says why.
 
     Parameters
     ----------
@@ -280,7 +282,7 @@ class HoldoutBudgetDisplay:
     lines_ : dict of str to matplotlib line
         The half-widths, by purpose.
     published_ : matplotlib line or None
-        The half-width that `publish` would give; None where all answers are exact.
+        The half-width that `publish` would give; None where all answers are exact, or none is foreseen.
 
     Examples
     --------
@@ -333,15 +335,12 @@ class HoldoutBudgetDisplay:
             If matplotlib is missing.
         """
         ax = axes_or_new(ax, "A budget is", (8.0, 4.0))
-        report = self.report
-        forecasts = report.outlook.forecasts
+        report, outlook = self.report, self.report.outlook
         self.lines_ = {}
-        cells = report.outlook.in_cells and not report.closed
-        shown = ("certify",) if cells and not report.asked["check"] else tuple(_STYLES)
-        for purpose in shown:
+        for purpose in report.foreseen:
             colour, marker, style = _STYLES[purpose]
-            name = "search" if cells and purpose == "certify" else purpose
-            ahead = [forecast for forecast in forecasts if forecast.purpose == purpose]
+            name = f"search by {outlook.metric}" if outlook.in_cells and purpose == "certify" else purpose
+            ahead = outlook.of(purpose)
             at, widths = [forecast.after for forecast in ahead], [forecast.half_width for forecast in ahead]
             (line,) = ax.plot(at, widths, color=colour, linestyle=style, marker=marker, label=f"next {name}")
             refused = [(f.after, f.half_width) for f in ahead if not f.admitted]
@@ -358,26 +357,32 @@ class HoldoutBudgetDisplay:
                 )  # fmt: skip
             self.lines_[purpose] = line
         self.published_ = None
-        if cells:
-            published = report.outlook.published or 0.0
-            label = f"publish() would release: {published:.3f}"
-            self.published_ = ax.axhline(published, color="tab:purple", linestyle="-.", label=label)
+        if outlook.published is not None and not report.closed:
+            label = f"publish() would release: {outlook.published:.3f}"
+            self.published_ = ax.axhline(outlook.published, color="tab:purple", linestyle="-.", label=label)
         if report.tolerance is not None:
             label = f"tolerance {report.tolerance:g}"
             ax.axhline(report.tolerance, color="black", linestyle=":", label=label)
-        steps = sorted({forecast.after for forecast in forecasts})
+        forecasts = [forecast for purpose in report.foreseen for forecast in outlook.of(purpose)]
+        steps = sorted({forecast.after for forecast in outlook.forecasts})
         ax.set_xscale("symlog", linthresh=1)
         ax.set_xticks(steps, [f"{step:,}" if step else "now" for step in steps])
         ax.set_xlim(-0.2, 1.6 * max(steps))
         tallest = max([forecast.half_width for forecast in forecasts] + [report.tolerance or 0.0])
-        ax.set_ylim(0.0, 1.2 * tallest)
-        more = ("searches" if len(shown) == 1 else "searches (or checks)") if cells else "checks"
+        ax.set_ylim(0.0, 1.2 * tallest or 1.0)
+        if not forecasts:
+            why = textwrap.fill(report.headline, 60)
+            ax.text(0.5, 0.5, why, transform=ax.transAxes, ha="center", va="center")
+        more = "checks"
+        if outlook.in_cells:
+            more = "searches (or checks)" if "check" in report.foreseen else "searches"
         ax.set_xlabel(f"after so many more {more} whose guesses hold")
         ax.set_ylabel("half-width, share of the range")
-        is_short = len(report.headline) <= _LONGEST_TITLE
+        is_short = len(report.headline) <= _LONGEST_TITLE and bool(forecasts)
         title = report.headline if is_short else "How wide the next answers would be"
         ax.set_title(title, fontsize="medium", wrap=True)
-        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -392,7 +397,7 @@ class CertifiedSearchDisplay:
     Hollow points are the scores that the search itself saw. The dashed line is the best of them, the *naive
     best*, which is too good, as it is the best of many. The band is the certified interval of
     ``best_estimator_``, which holds however many candidates and searches there were. The solid line is its
-    value; a dotted line is the centre of its cell, if the exact value is still sealed. If the holdout was
+    value; a dotted line is what stands for it while the exact value is sealed. If the holdout was
     asked about candidates, each has its certified interval as a bar. Scores of another metric than the
     certified one are not drawn.
 
@@ -415,7 +420,7 @@ class CertifiedSearchDisplay:
     confidence_level : float, default=0.95
         The probability that all intervals of the ledger hold together.
     exact : bool, default=True
-        Whether the certified score is exact; else it is the centre of a cell.
+        Whether the certified score is exact; else it stands for a cell or a window.
 
     Attributes
     ----------
@@ -494,7 +499,7 @@ class CertifiedSearchDisplay:
         target = answer.target or "score"
         display = cls(
             scores, best_index=best, naive_best=naive, value=answer.value, interval=answer.interval,
-            bars=bars, target=target.partition(", told as")[0], confidence_level=report.confidence_level,
+            bars=bars, target=population_of(target), confidence_level=report.confidence_level,
             exact=answer.published is None,
         )  # fmt: skip
         return display.plot(ax=ax)
@@ -532,7 +537,7 @@ class CertifiedSearchDisplay:
                 low, high, facecolor="tab:green", alpha=0.18, edgecolor="tab:green", hatch="//", linewidth=0,
                 label=f"certified [{low:.3g}, {high:.3g}]", zorder=0,
             )  # fmt: skip
-        what = "certified score" if self.exact else "centre of its cell, exact score sealed:"
+        what = "certified score" if self.exact else "exact score sealed, shown as"
         self.value_ = ax.axhline(
             self.value, color="tab:green", linewidth=2, zorder=1, linestyle="-" if self.exact else ":",
             label=f"{what} {self.value:.3g}",

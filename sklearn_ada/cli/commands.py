@@ -40,6 +40,7 @@ from sklearn_ada.cli.ledger_commands import add_ask_command, add_ledger_commands
 from sklearn_ada.cli.tools import Parser, count, picture, print_json, save_picture, write_csv
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.holdout import Holdout
+from sklearn_ada.holdout.report import population_of
 from sklearn_ada.ledger.addresses import without_passwords
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.planning.plan import HoldoutPlan, plan_holdout
@@ -181,7 +182,7 @@ def _run_demo(picture: str, candidates: int) -> None:
         chance = _random_labels(os.path.join(folder, "random.db"), candidates)
     print("\nThree searches on one holdout of scikit-learn's digits (450 rows), one ledger, 95 % together:")
     _table(digits)
-    print("A search is told a cell around its guess, for hundredths of a nat (a coin's side is .69 nats).")
+    print("A search is answered with a cell around its guess, for hundredths of a nat (a coin: .69 nats).")
     print(f"In the end the model that is kept is published: {published}")
     print(f"\nA search over {candidates} random feature subsets on random labels (500 rows held out):")
     print("the truth is 0.500 for every candidate, whatever the search believes.")
@@ -257,7 +258,7 @@ def _table(lines: list[_Line]) -> None:
         scores = f"{max(line.scores):.3f}", f"{line.certified:.3f}", f"[{line.low:.3f}, {line.high:.3f}]"
         rows.append([line.search, str(len(line.scores)), *scores, f"{line.nats:.3g}"])
     print(aligned(head, rows, right=head[1:]))
-    targets = {line.target.partition(", told as ")[0] for line in lines}
+    targets = {population_of(line.target) for line in lines}
     print(f"certified: {'; '.join(sorted(targets))}")
 
 

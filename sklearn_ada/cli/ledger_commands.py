@@ -158,7 +158,7 @@ def add_ledger_commands(commands: Any) -> None:
     report.add_argument("--json", action="store_true")
     action(print_head, "head", "print how far it goes, as a line to keep and to verify it with")
     end = action(close_ledger, "close", "refuse new questions from now on; there is no way back")
-    opened = action(unseal_ledger, "unseal", "tell sealed values, at the level of their asking")
+    opened = action(unseal_ledger, "unseal", "release sealed values, at the level of their asking")
     for writer in (end, opened):
         writer.add_argument("--who", help="a name for the records")
         writer.add_argument("--head", type=head, help="what 'ledger head' prints: there is no way back")
@@ -248,7 +248,7 @@ def close_ledger(arguments: argparse.Namespace) -> None:
 
 
 def unseal_ledger(arguments: argparse.Namespace) -> None:
-    """Tell sealed values and print them, one a line."""
+    """Release sealed values and print them, one a line."""
     try:
         ledger, asker = _meant(arguments), Asker(arguments.who)
         answers = unseal(ledger, asker, arguments.numbers or None, arguments.key)
@@ -344,26 +344,32 @@ def _report_text(report: HoldoutReport) -> str:
         lines.append(f"asked again, and the model said: {_listed(report.confirmed)}")
     lines += [f"scores of the {target}: {count}" for target, count in report.targets.items()]
     lines.append(f"head: {report.head}")
-    remaining = report.outlook.remaining
-    if report.tolerance is not None:
-        left = _listed(remaining)
+    outlook = report.outlook
+    if report.tolerance is not None and report.foreseen:
+        left = _listed({purpose: outlook.remaining[purpose] for purpose in report.foreseen})
         lines.append(f"left within the tolerance of {report.tolerance:g}: {left}, if every guess holds")
-    if report.outlook.published is not None:
-        lines.append(f"publish() would release an exact value at about +-{report.outlook.published:.4f}")
-    more = "questions (of searches: more searches)" if report.outlook.in_cells else "checks"
+    lines.append(report.headline)
+    if not report.foreseen:
+        return "\n".join(lines)
+    of_search = f"a search by {outlook.metric}"
+    of_mean = "a mean of a bounded score over all rows"
+    if outlook.in_cells:
+        parts = {"check": f"a check of {of_mean}", "certify": of_search}
+        of_mean = " and of ".join(parts[purpose] for purpose in report.foreseen)
+    more = "questions (of searches: more searches)" if outlook.in_cells else "checks"
     lines += [
         "",
-        "Half-widths, as shares of the range, of a mean of a bounded score over all rows, near "
-        f"{report.outlook.value:.3g}",
+        f"Half-widths, as shares of the range, of {of_mean}, near {outlook.value:.3g}",
         f"and at worst, after so many more {more} whose guesses hold (* beyond the tolerance):",
     ]
     rows: dict[int, list[str]] = {}
-    for forecast in report.outlook.forecasts:
+    for forecast in (each for purpose in report.foreseen for each in outlook.of(purpose)):
         mark = "" if forecast.admitted else " *"
+        worst = "not foreseen" if forecast.worst is None else f"{forecast.worst:.4f}"
         cells = rows.setdefault(forecast.after, [str(forecast.after)])
-        cells += [f"{forecast.half_width:.4f}", f"{forecast.worst:.4f}{mark}"]
-    names = {"certify": "search"} if report.outlook.in_cells else {}
-    head = ("after", *(t for name in remaining for t in (f"next {names.get(name, name)}", "at worst")))
+        cells += [f"{forecast.half_width:.4f}", f"{worst}{mark}"]
+    names = {"certify": "search"} if outlook.in_cells else {}
+    head = ("after", *(t for name in report.foreseen for t in (f"next {names.get(name, name)}", "at worst")))
     return "\n".join([*lines, aligned(head, list(rows.values()), right=("after",))])
 
 

@@ -379,7 +379,7 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
             return "has no answer with noise, and this holdout certifies by privacy alone"
         if metric.measure.at_class_mix and policy.class_mix == "priced":
             return _GIVEN_COUNTS
-        of_certify = "has an interval of all rows, which a certify tells and a check does not"
+        of_certify = "has an interval of all rows, which a certify releases and a check does not"
         return "" if purpose == "certify" else of_certify
     if metric.lacks_range:
         if purpose == "check":
@@ -421,12 +421,12 @@ def comparison(
     """Return what is asked of two models: the certify of a difference; see `Holdout.compare`."""
     owner, policy = "Holdout.compare", session.policy
     if not policy.is_described:
-        fix = "A difference is told without noise, which privacy alone cannot certify."
+        fix = "A difference is released without noise, which privacy alone cannot certify."
         raise bad_parameter("route", owner, "one that description length certifies", policy.route, fix)
     if policy.seals_all and (policy.format < 3 or (guess is None and rows is None)):
         warn_user(
-            "Without guess_from= a comparison is told exactly, at once, for some ten nats or more: all later "
-            "intervals of this ledger become wider. Compare the few models that matter.",
+            "Without guess_from= a comparison is answered exactly, at once, for some ten nats or more: all "
+            "later intervals of this ledger become wider. Compare the few models that matter.",
             once=("compare", session.fingerprint),
         )
     subject = Subject.of_pair(a, b, session.data, policy)

@@ -30,9 +30,10 @@ from sklearn_ada.holdout.changes import (
 from sklearn_ada.holdout.choice import select_model
 from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_of_rows
 from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
+from sklearn_ada.holdout.outlook import remaining_questions
 from sklearn_ada.holdout.publishing import close, publish, with_recorded_guess
 from sklearn_ada.holdout.report import HoldoutReport, page_of_summary, report_of, summary_of
-from sklearn_ada.holdout.rounds import check_together, declare_models, remaining_questions
+from sklearn_ada.holdout.rounds import check_together, declare_models
 from sklearn_ada.holdout.session import Session, note_whereabouts
 from sklearn_ada.holdout.state import State
 from sklearn_ada.holdout.unsealing import unseal
@@ -663,7 +664,7 @@ class Holdout(Uncopied):
         return report_of(self._session.ledger)
 
     def remaining(
-        self, scoring: Scoring = "accuracy", *, purpose: str | None = None, guess_rows: int | None = None
+        self, scoring: Scoring | None = None, *, purpose: str | None = None, guess_rows: int | None = None
     ) -> int | None:
         """Return how many more questions are admitted if every guess holds.
 
@@ -671,17 +672,31 @@ class Holdout(Uncopied):
         `publish` is not counted, as a tolerance never refuses it. A ledger with coarse answers may admit a
         few more, as guesses that held make the next one cheaper.
 
+        They are counted for the guess with the widest interval. Of the metric that was last searched by, if
+        it is answered with windows, they are counted for guesses that are like the last one.
+
         Parameters
         ----------
-        scoring : str, callable or Metric, default="accuracy"
+        scoring : str, callable, Metric or None, default=None
+            None: the metric that was last searched by, if it is answered with windows, else "accuracy".
         purpose : {"check", "certify"} or None, default=None
             None: what the ledger is used for. That is "certify" (one for each search) if it answers coarsely,
             or was only asked to certify so far; else "check".
         guess_rows : int or None, default=None
             How many rows the guesses come from, such as the size of a scorer's validation part. None: as many
             as the holdout has. Guesses from fewer rows have wider cells, so fewer questions are admitted.
+
+        Returns
+        -------
+        int or None
+
+        Raises
+        ------
+        ValueError
+            If how wide the next answer is follows from its guess alone, as with R^2, and there was none yet.
         """
-        return remaining_questions(self._session, self._session.metric(scoring), purpose, guess_rows)
+        metric = None if scoring is None else self._session.metric(scoring)
+        return remaining_questions(self._session, metric, purpose, guess_rows)
 
     def export(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Write a certificate: one file that says what was asked, answered and revealed.
@@ -870,4 +885,4 @@ def headline_of(holdout: Holdout | HoldoutReport) -> str:
     try:
         return summary_of(holdout.ledger).headline
     except LedgerError as error:
-        return f"What is left cannot be told: {error}"
+        return f"What is left cannot be read: {error}"

@@ -1,8 +1,6 @@
 """The report of a holdout: what was asked, what was answered, what is spent, and what is left.
 
-**The outlook** says how wide the next intervals would be, from the records and the number of rows alone. It
-is shown for a mean of a bounded score over all rows, such as accuracy, as a share of its range. Other metrics
-rest on fewer independent terms and have wider intervals; `Holdout.remaining` counts for any metric.
+How wide the next intervals would be is the outlook (`sklearn_ada.holdout.outlook`).
 
 **Targets** are the population quantities that values estimate, in words, often the same for many answers: a
 table marks them [a], [b] and lists them beneath it. Checks of a stable median differ in the steps to which
@@ -11,248 +9,35 @@ their values are rounded; they share a mark.
 
 from __future__ import annotations
 
-import copy
 import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sklearn_ada._validation import counted, percent, printable
-from sklearn_ada.accounting.events import CodedRelease
 from sklearn_ada.answer import Answer
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.guarantees.description_length import PURPOSES
-from sklearn_ada.holdout.asking import final_half_width, foreseen_half_width, with_routes
-from sklearn_ada.holdout.framing import by_default
-from sklearn_ada.holdout.records import COLUMNS, OUTCOMES, Entry, entry_of, from_last_checkpoint
-from sklearn_ada.holdout.rounds import MANY, admitted_one_by_one, allowance_ahead
+from sklearn_ada.holdout.outlook import Outlook, headline, last_search, outlook_of
+from sklearn_ada.holdout.records import COLUMNS, OUTCOMES, Entry, SealedRecord, entry_of, from_last_checkpoint
 from sklearn_ada.holdout.session import RecordedAnswers, Shown
-from sklearn_ada.holdout.state import LedgerRecord, Listed, RefusedError, State
+from sklearn_ada.holdout.state import LedgerRecord, Listed, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
-from sklearn_ada.metrics.base import SCORERS
-from sklearn_ada.metrics.metric import OF_TWO, Metric
-from sklearn_ada.questions.coded import CodedQuestion
-from sklearn_ada.questions.question import Guess, Question
-from sklearn_ada.questions.sealed import in_cells
-from sklearn_ada.terms.holdout_data import HoldoutData
+from sklearn_ada.metrics.metric import OF_TWO
 from sklearn_ada.terms.policy import Genesis
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-_AHEAD = (0, 1, 10, 100)
-_VACUOUS = 0.5  # a half-width, as a share of the range
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """The interval of the next question, after some more whose guesses hold.
-
-    Attributes
-    ----------
-    after : int
-        After how many more checks; on a ledger that answers in cells, a certify after how many more searches.
-    purpose : {"check", "certify"}
-    half_width : float
-        Of an answer with the outlook's value.
-    worst : float
-        Half-width of the widest answer there can be, which decides whether the question is admitted.
-    admitted : bool
-        Whether the tolerance still admits the question.
-    """
-
-    after: int
-    purpose: str
-    half_width: float
-    worst: float
-    admitted: bool
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What a holdout can still do for a mean of a bounded score.
-
-    Attributes
-    ----------
-    value : float
-        The value, in [0, 1], that the forecasts are for: the last answer, as a share of its metric's range.
-    remaining : dict
-        For each purpose, how many more questions are admitted if all guesses hold; None if nothing limits
-        them.
-    forecasts : tuple of Forecast
-    published : float or None
-        On a ledger that answers in cells: about the half-width of the exact value that a final certify would
-        publish now. None on others.
-    finals : int
-        How many exact values were published already.
-    """
-
-    value: float
-    remaining: dict[str, int | None]
-    forecasts: tuple[Forecast, ...]
-    published: float | None = None
-    finals: int = 0
-
-    @property
-    def in_cells(self) -> bool:
-        """Whether a certify, such as a search's, is answered with a cell."""
-        return self.published is not None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON; what is published only where there are cells."""
-        body = asdict(self)
-        if self.published is None:
-            del body["published"], body["finals"]
-        return body
-
-
-def outlook_of(state: State, value: float) -> Outlook:
-    """Return the outlook of a conversation for answers near ``value``."""
-    probes, worst = _probes(state, value), _probes(state, 0.5)
-    limited = state.policy.limits is not None
-    remaining = {name: admitted_one_by_one(state, each) if limited else None for name, each in worst.items()}
-    check, certify, published = probes["check"], probes["certify"], None
-    forecasts = [_forecast(state, check, check, worst["check"], after) for after in _AHEAD]
-    if certify.seal is not None:  # searches come before the next one, and no checks
-        forecasts += _forecasts_of_searches(state, value)
-        published = final_half_width(state, certify.seal, state.purse, state.account.nats)
-    else:
-        forecasts += [_forecast(state, check, certify, worst["certify"], after) for after in _AHEAD]
-    return Outlook(value, remaining, tuple(forecasts), published, state.finals)
-
-
-def _forecasts_of_searches(state: State, value: float) -> list[Forecast]:
-    """Return the forecasts of the next searches; with ``"auto"`` the first is exact."""
-
-    def forecast(at: State, after: int, named: int | None = None) -> Forecast:
-        probe, worst = (_probes(at, each, after)["certify"] for each in (value, 0.5))
-        return _forecast(at, probe, probe, worst, after, named)
-
-    if state.policy.answers != "auto" or state.has_certified:
-        return [forecast(state, after) for after in _AHEAD]
-    probe, worst = (_probes(state, each)["certify"].exact for each in (value, 0.5))
-    first = _forecast(state, probe, probe, worst, 0)
-    later = copy.deepcopy(state)
-    event = CodedRelease(probe.expected_symbols(state.allowance("certify", at_once=True)))
-    later.account.record(event)
-    later.asked["certify"] += 1
-    assert later.purse is not None
-    _, later.purse = later.purse.at_once()
-    return [first, *(forecast(later, n - 1, n) for n in _AHEAD[1:])]
-
-
-def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False) -> str:
-    """Return in one sentence what can still be asked, or how to get more.
-
-    Of a ledger that answers in cells it says how the next search is answered and what `certify` would
-    publish; of others, how many questions there are.
-
-    Parameters
-    ----------
-    outlook : Outlook
-    tolerance : float or None
-    closed : bool, default=False
-        Whether the holdout was closed.
-    """
-    if closed:
-        return "The holdout is closed: nothing new is answered; what is recorded or sealed still is."
-    if outlook.in_cells:
-        return _headline_of_cells(outlook, tolerance)
-    if tolerance is not None:
-        left = outlook.remaining["check"]
-        many = max((count for count in outlook.remaining.values() if count is not None), default=0)
-        if left:
-            return f"You can still ask {_count_of(left, 'question')} at +-{tolerance:g} whose guesses hold."
-        if many:
-            return f"You can still certify {_count_of(many, 'model')} at +-{tolerance:g}, and ask no check."
-        return f"You can ask no more questions at +-{tolerance:g}: add fresh rows (top_up) to go on."
-    checks = [f for f in outlook.forecasts if f.purpose == "check"]
-    useful = [f for f in checks if f.half_width < _VACUOUS]
-    if not useful:
-        return _NOTHING
-    last = useful[-1]
-    many = max(last.after, 1)
-    return f"You can still ask {counted(many, 'question')} at +-{last.half_width:.2g} whose guesses hold" + (
-        ", and more at wider intervals." if last is checks[-1] else "; add fresh rows (top_up) for more."
-    )
-
-
-_NOTHING = "You can still ask, but answers certify nothing: add fresh rows (top_up; plan_holdout: how many)."
-
-
-def _headline_of_cells(outlook: Outlook, tolerance: float | None) -> str:
-    """Return the headline of a ledger that answers in cells; widths are those of a count such as accuracy."""
-    assert outlook.published is not None
-    first, *_, last = (f for f in outlook.forecasts if f.purpose == "certify")
-    kept = outlook.published < _VACUOUS
-    publishing = f"publish() would release an exact score at about +-{outlook.published:.2g}."
-    if outlook.finals:
-        were = "score was" if outlook.finals == 1 else "scores were"
-        publishing = f"{outlook.finals} exact {were} published, and of another model {publishing}"
-    left = outlook.remaining["certify"]
-    if tolerance is not None and not left:
-        of_kept = "" if outlook.finals else "of the model that is kept "
-        rest = f"{of_kept}{publishing}" if kept else "add fresh rows (top_up) to go on."
-        return f"No more searches are answered at +-{tolerance:g}: {rest}"
-    if first.half_width >= _VACUOUS:
-        return _NOTHING
-    text = f"The next search by accuracy is told the score of its winner at about +-{first.half_width:.2g}"
-    if left is not None:
-        text = f"You can still run {_count_of(left, 'search')} by accuracy; the next is told the "
-        text += f"score of its winner at about +-{first.half_width:.2g}"
-    elif last.half_width < _VACUOUS:
-        text += f", after {last.after} more at +-{last.half_width:.2g}"
-    return f"{text}, if guesses hold; {publishing}" if kept else f"{text}, if guesses hold."
-
-
-def _count_of(count: int, noun: str) -> str:
-    """Return a count with its noun; one that was counted no further stands for any number."""
-    text = counted(count, noun)
-    return f"any number of {text.split(' ')[1]}" if count >= MANY else text
-
-
-def _forecast(
-    state: State, before: Question, probe: Question, worst: Question, after: int, named: int | None = None
-) -> Forecast:
-    """Return the forecast of a question that comes ``after`` so many like ``before``; named as ``named``."""
-    allowance = allowance_ahead(state, before, after, purpose=probe.purpose)
-    named = after if named is None else named
-    try:
-        allowance = with_routes(state, probe, allowance, after + 1)
-    except RefusedError:
-        return Forecast(named, probe.purpose, 0.5, 0.5, False)
-    bound, width = foreseen_half_width(state, worst, allowance)
-    if probe.seal is not None:
-        half, _ = foreseen_half_width(state, probe, allowance)
-    else:
-        event = CodedRelease(probe.expected_symbols(allowance))
-        low, high = probe.outcome(event, allowance, {}, None).interval
-        half = (high - low) / 2.0
-    return Forecast(named, probe.purpose, half, bound, state.is_tolerated(bound, width))
-
-
-def _probes(state: State, value: float, ahead: int = 0) -> dict[str, Question]:
-    """Return a question about a mean for each purpose, after ``ahead`` more about winners.
-
-    Of the holdout it needs the number of rows only.
-    """
-    stand_in = HoldoutData(np.zeros((state.units, 1)), np.zeros(state.units, dtype=np.int8))
-    metric, probes = Metric("accuracy"), dict[str, Question]()
-    for purpose in PURPOSES:
-        coded = CodedQuestion.plan(purpose, metric, Guess(value), stand_in, state.policy)
-        alone = state.units == state.rows  # groups are no count, so they are answered exactly
-        asks = state.winners_before(None) + ahead
-        sealed = in_cells(coded, stand_in, state.policy, asks=asks) if alone else None
-        probes[purpose] = sealed or by_default(coded, stand_in, state.policy)
-    return probes
-
-
 _STEPS = re.compile(r", rounded to steps of (\S+)$")
+_SHOWN_AS = re.compile(", told as |, shown as ")
+
+
+def population_of(target: str) -> str:
+    """Return a target without how a score that is sealed is shown."""
+    return _SHOWN_AS.split(target)[0]
 
 
 class Targets:
@@ -383,30 +168,10 @@ class HoldoutReport:
     def headline(self) -> str:
         """What is left, in one sentence: "You can still ask N questions at +-w".
 
-        On a ledger with coarse answers: how wide the next search's answer would be, and what `publish` would
-        release.
+        On a ledger with coarse answers: how wide the next search's answer would be, by the metric of the last
+        one, and what `publish` would release.
         """
-        in_cells = self.outlook.in_cells and not self.closed
-        of_numbers = all(map(_is_of_numbers, self.targets))
-        by_windows = self.tolerance is None and not any(map(_may_be_a_count, self.targets))
-        if in_cells and self.targets and (of_numbers or by_windows):
-            return self._headline_of_windows(of_numbers=of_numbers)
         return headline(self.outlook, self.tolerance, closed=self.closed)
-
-    def _headline_of_windows(self, *, of_numbers: bool) -> str:
-        """Return the headline where no count was asked for: an outlook has the widths of counts alone."""
-        last = next((each for each in reversed(self.entries[-_SHOWN:]) if each.published is not None), None)
-        if last is None and not (of_numbers and self.entries):
-            return f"{self.nats:.3g} nats are revealed; the report says how widely the last score was told."
-        if last is None or last.low is None or last.high is None:
-            return (
-                f"Scores of a regression were told exactly, at once: {self.nats:.3g} nats are revealed, and "
-                "each such answer makes later intervals wider."
-            )
-        text = f"The last {last.metric} was told at +-{(last.high - last.low) / 2.0:.2g}; "
-        if self.outlook.finals:
-            return text + "an exact score was published."
-        return f"{text}publish() would release an exact score at about +-{last.published:.2g}."
 
     def to_frame(self) -> DataFrame:
         """Return the entries as a data frame, a line for each question, indexed by record.
@@ -488,22 +253,28 @@ class HoldoutReport:
             f"{percent(self.confidence_level)}"
         )
 
+    @property
+    def foreseen(self) -> tuple[str, ...]:
+        """The purposes whose next questions are shown: checks on a ledger of searches only if it has some."""
+        asked = [name for name in self.outlook.remaining if not self.outlook.in_cells or self.asked["check"]]
+        searches = ["certify"] if self.outlook.metric is not None else []
+        return () if self.closed else (*dict.fromkeys((*asked, *searches)),)
+
     def _outlook_lines(self) -> list[str]:
-        """Return lines about the next questions, for a mean of a bounded score."""
+        """Return lines about the next questions."""
         lines: list[str] = []
-        cells = self.outlook.in_cells
-        for purpose, count in () if self.closed else self.outlook.remaining.items():
-            if cells and purpose == "check" and not self.asked["check"]:
-                continue  # a search of this ledger asks none
-            of_this = [f for f in self.outlook.forecasts if f.purpose == purpose]
+        outlook = self.outlook
+        for purpose in self.foreseen:
+            of_this, count = outlook.of(purpose), outlook.remaining[purpose]
             widths = ", ".join(f"{f.half_width:.3g}" for f in of_this)
             after = ", ".join(str(f.after) for f in of_this)
             left = "" if count is None else f", {count:,} more within the tolerance"
-            of_cells = cells and purpose == "certify"
-            name, held = ("search by accuracy", "searches") if of_cells else (purpose, "held checks")
+            is_search = outlook.in_cells and purpose == "certify"
+            name = f"search by {outlook.metric}" if is_search else purpose
+            held = "searches" if is_search else "held checks"
             lines.append(f"  next {name}: +-{widths} of the range after {after} more {held}{left}")
-        if cells and not self.closed and any(map(_may_be_a_count, self.targets or ("accuracy",))):
-            one, width = "another" if self.outlook.finals else "an", self.outlook.published
+        if outlook.published is not None and not self.closed:
+            one, width = "another" if outlook.finals else "an", outlook.published * outlook.span
             lines.append(f"  publish() would release {one} exact value at about +-{width:.3g}")
         return lines
 
@@ -511,18 +282,6 @@ class HoldoutReport:
 _SHOWN = 10
 _ON_PAGE = 200
 _AT_ONCE = 1000  # records that are read with the report
-
-
-def _is_of_numbers(target: str) -> bool:
-    """Return whether a target is of a scorer of numbers, in units of its own."""
-    name = target.removeprefix("population ").split(maxsplit=1)[0].strip(",")
-    return name in SCORERS and SCORERS[name].response.target == "numbers"
-
-
-def _may_be_a_count(target: str) -> bool:
-    """Return whether a target may be of a share of right labels, which is all that an outlook is of."""
-    name = target.removeprefix("population ").split(maxsplit=1)[0].strip(",")
-    return name not in SCORERS or SCORERS[name].counts
 
 
 def _targets_of(entries: Sequence[Entry]) -> Targets:
@@ -541,7 +300,7 @@ def report_of(ledger: Ledger[State]) -> HoldoutReport:
     genesis = Genesis(ledger.genesis)
 
     def parts(state: State) -> tuple[HoldoutReport, Listed, int]:
-        summary = replace(_report_of_state(state, genesis), released_in=dict(state.listed.released))
+        summary = replace(_report_of_state(state, genesis, last), released_in=dict(state.listed.released))
         return summary, state.listed, state.applied + 1
 
     def answer(record: Record, _: LedgerRecord, now: Shown) -> tuple[str, Answer]:
@@ -550,6 +309,7 @@ def report_of(ledger: Ledger[State]) -> HoldoutReport:
     def entry(record: Record, asked: Shown, _: LedgerRecord) -> Entry:
         return entry_of(asked, record.seq).checked()
 
+    last = last_search(ledger)
     summary, listed, count = ledger.read(parts)
     answers: Sequence[tuple[str, Answer]] = RecordedAnswers(ledger, listed, count, answer)
     entries: Sequence[Entry] = RecordedAnswers(ledger, listed, count, entry)
@@ -563,10 +323,10 @@ def summary_of(ledger: Ledger[State]) -> HoldoutReport:
 
     What is read is verified against the head. ``ledger verify`` reads and verifies all the rest.
     """
-    genesis, found = Genesis(ledger.genesis), from_last_checkpoint(ledger)
+    genesis, found, last = Genesis(ledger.genesis), from_last_checkpoint(ledger), last_search(ledger)
     if found is not None:
-        return replace(_report_of_state(found[0], genesis), head=str(found[1]))
-    summary: HoldoutReport = ledger.read(lambda state: _report_of_state(state, genesis))
+        return replace(_report_of_state(found[0], genesis, last), head=str(found[1]))
+    summary: HoldoutReport = ledger.read(lambda state: _report_of_state(state, genesis, last))
     return replace(summary, head=ledger.head())
 
 
@@ -576,7 +336,7 @@ def page_of_summary(ledger: Ledger[State], name: str) -> str:
     try:
         report = summary_of(ledger)
     except LedgerError as error:  # a notebook shows it all the same
-        return f"{title}<p>What is left cannot be told: {html.escape(str(error))}</p>"
+        return f"{title}<p>What is left cannot be read: {html.escape(str(error))}</p>"
     tolerance = "none" if report.tolerance is None else f"half-width {report.tolerance:g} of the range"
     facts = {
         "Left": report.headline,
@@ -605,11 +365,10 @@ def _remark(state: State) -> str:
     return remark + ("; closed: nothing new is answered" if state.closed else "")
 
 
-def _report_of_state(state: State, genesis: Genesis) -> HoldoutReport:
-    value = 0.5 if state.last_value is None else state.last_value
+def _report_of_state(state: State, genesis: Genesis, last: SealedRecord | None) -> HoldoutReport:
     return HoldoutReport(
         state.fingerprint, state.rows, genesis.confidence_level, genesis.tolerance, state.account.nats,
-        dict(state.asked), state.refused, answers=(), entries=(), outlook=outlook_of(state, value),
+        dict(state.asked), state.refused, answers=(), entries=(), outlook=outlook_of(state, last),
         asked_by=dict(state.askers), targets=Targets(state.targets).counts,
         confirmed=dict(zip(OUTCOMES, state.confirmed, strict=True)), head="",
         remark="" if state.purse is None else _remark(state), closed=state.closed,

@@ -106,7 +106,8 @@ def open_round(
     """Declare that ``size`` questions, guesses included, are fixed before any of their answers is seen.
 
     Each has the same part of the round's failure probability, and what is revealed after the last look does
-    not widen its interval. All are admitted here or none.
+    not widen its interval. All are admitted here or none; those with windows whose width only their guesses
+    foresee, each when it is asked.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def open_round(
     alternatives = check_integer(alternatives, "alternatives", owner)
     metric = session.metric(scoring)
     exact = worst_question(session, metric, purpose, guess_rows, settings)
-    sealed = _coarsely(session, exact, size if alternatives == 1 else None)
+    sealed = coarsely(session, exact, size if alternatives == 1 else None)
     is_coarse = sealed is not None or (purpose == "certify" and is_answered_coarsely(session, metric))
     stamp, changed = session.asker.stamp(), session.data.first_like
     name = f"{name} {changed}" if changed else name
@@ -151,7 +152,8 @@ def open_round(
         allowance = state.allowance(purpose, size, at_once=at_once and purpose == "certify").among(
             alternatives
         )
-        _check_admitted(state, probe, allowance, size, alternatives)
+        if sealed is not None or not is_coarse:
+            _check_admitted(state, probe, allowance, size, alternatives)
         return RoundRecord.of(allowance, at_once=at_once, name=name, purpose=purpose, size=size, **stamp)
 
     if not record:
@@ -273,23 +275,6 @@ def declare_models(session: Session, models: Sequence[Any], metric: Metric) -> i
     return len(DeclarationRecord.from_dict(recorded.body).members)
 
 
-def remaining_questions(
-    session: Session, metric: Metric, purpose: str | None, guess_rows: int | None
-) -> int | None:
-    """Return how many more questions are admitted, None if nothing limits them. See `Holdout.remaining`."""
-    policy = session.policy
-    if purpose is None:
-        asked = session.ledger.read(lambda state: dict(state.asked))
-        only_certified = asked["certify"] > 0 and asked["check"] == 0
-        purpose = "certify" if policy.seals or only_certified else "check"
-    if policy.limits is None:
-        return None
-    check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
-    exact = worst_question(session, metric, purpose, guess_rows)
-    probe: Question = _coarsely(session, exact) or exact
-    return session.ledger.read(lambda state: admitted_one_by_one(state, probe))
-
-
 def admitted_at_once(state: State, probe: Question, most: int, alternatives: int = 1) -> int:
     """Return how many questions like ``probe``, up to ``most``, are admitted as one round.
 
@@ -349,7 +334,7 @@ def is_answered_coarsely(session: Session, metric: Metric) -> bool:
     return in_cells(question, session.data, session.policy) is not None
 
 
-def _coarsely(session: Session, exact: Question, candidates: int | None = None) -> Question | None:
+def coarsely(session: Session, exact: Question, candidates: int | None = None) -> Question | None:
     """Return a question as it is answered with a cell or a window; None if it is with neither."""
     in_cell = in_cells(exact, session.data, session.policy, candidates)
     return in_cell or in_windows(exact, session.data, session.policy, asks=0, nats=0.0)

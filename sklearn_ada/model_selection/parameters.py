@@ -17,6 +17,7 @@ from sklearn_ada.data.labels import check_labels
 from sklearn_ada.holdout.advice import median_notice, too_few_rows, warn_of_design
 from sklearn_ada.holdout.framing import check_defined, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.holdout.outlook import is_foreseen
 from sklearn_ada.holdout.rounds import is_answered_coarsely, worst_question
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric, as_metric, undefined_metric
@@ -356,6 +357,8 @@ class Parameters(SimpleNamespace):
         expected, session = self.expected_questions, session_of(holdout)
         if self.tolerance is None or expected is None or not session.data.has_interval(metric):
             return
+        if not is_foreseen(session, metric):
+            return  # each question is admitted or refused by its guess
         left = holdout.remaining(metric, purpose=self.purpose)
         asked = session.ledger.read(lambda state: int(state.asked[self.purpose]))
         if left is None or left == 0 or asked + left >= expected:  # of 0 the refusal will tell
@@ -396,7 +399,7 @@ def _warn_of_exact_value(metric: Metric, holdout: Holdout) -> None:
     if metric.response.target == "numbers":
         way_out = "No metric of numbers has cells: do with few searches, or more rows (plan_holdout)."
     warn_user(
-        f"{metric.name} has no cells, so the value of every winner is told exactly, at once. That "
+        f"{metric.name} has no cells, so the value of every winner is released exactly, at once. That "
         f"reveals more than a cell does, and makes all later intervals of this ledger wider. {way_out}",
         once=("exact", holdout.fingerprint, metric.name),
     )

@@ -279,7 +279,7 @@ def _check_given(holdout: Holdout, ids: NDArray[np.bytes_] | None) -> None:
     if session.data.ids is not None and ids is None:
         warn_user(
             "The rows of the holdout are known by ids, and fit was passed none: so whether X repeats rows of "
-            "the holdout is told by their features alone. Certificates assume that X has none of them. "
+            "the holdout is seen by their features alone. Certificates assume that X has none of them. "
             "Use fit(X, y, ids=...).",
             once=("training rows without ids", session.fingerprint),
         )

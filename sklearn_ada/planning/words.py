@@ -150,13 +150,13 @@ def _widths_of_searches(plan: PlanRows) -> str:
     if split.vacuous:
         return f"{words} Sample splitting certifies none of so many."
     words += (
-        f" Sample splitting tells every winner at once, {_within(split)}, if the number of searches is known "
-        f"in advance. While searching it is the narrower one {_up_to(while_searching)}; of the published "
-        f"model {_up_to(published)}."
+        f" Sample splitting answers every winner at once, {_within(split)}, if the number of searches is "
+        f"known in advance. While searching it is the narrower one {_up_to(while_searching)}; of the "
+        f"published model {_up_to(published)}."
     )
     if while_searching >= (plan.n_questions or 0):
         words += (
-            " So here split if every winner is to be told closely at once, and use cells if it is the "
+            " So here split if every winner is to be answered closely at once, and use cells if it is the "
             "published model that counts."
         )
     return words

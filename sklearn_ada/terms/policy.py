@@ -148,6 +148,7 @@ check_answers = option(("auto", "coarse", "exact"))
 GRID_POINTS = 1001  # of a grid over a metric's range
 WINDOW_PART = 0.05
 """s2, where a ledger is begun for a metric that is answered with windows."""
+_OF_WINDOWS = (1.0 - WINDOW_PART, WINDOW_PART)
 _COARSE_ON_DISK = "cells"  # how a genesis says that answers are coarse
 _SEALING = ("answers", "shares", "seal_key")  # of these an exact ledger's genesis says nothing
 
@@ -340,7 +341,12 @@ class Policy:
         of_counts = data.is_classification if metric is None else metric.measure.counts
         if of_counts and data.units is None:
             return self
-        return replace(self, shares=(1.0 - WINDOW_PART, WINDOW_PART))
+        return replace(self, shares=_OF_WINDOWS)
+
+    @property
+    def is_for_counts(self) -> bool:
+        """Whether the ledger was not begun for a metric that is answered with windows."""
+        return self.shares != _OF_WINDOWS
 
     def check_rows(self, data: HoldoutData) -> None:
         """Raise ValueError if the policy cannot be kept on these rows."""

@@ -39,7 +39,7 @@ def test_the_winner_is_compared_on_the_ledger_of_its_search(winner):
     model = old.best_estimator_
     before = new.holdout_.report()
     assert "comparison" not in str(before)
-    with pytest.warns(UserWarning, match="a comparison is told exactly, at once, for some ten nats"):
+    with pytest.warns(UserWarning, match="a comparison is answered exactly, at once, for some ten nats"):
         answer = new.compare(model)
     right = [search.best_estimator_.predict(X[LAST]) == Y[LAST] for search in (old, new)]
     assert answer.value == pytest.approx(right[1].mean() - right[0].mean(), abs=0.1 * answer.half_width)
@@ -190,4 +190,4 @@ def test_names_are_text_and_a_ledger_out_of_reach_is_said_and_raises_nothing(tmp
         assert html.escape(evil) in thing._repr_html_()
     for path in tmp_path.iterdir():
         path.unlink()
-    assert "What is left cannot be told" in page_of(holdout)
+    assert "What is left cannot be read" in page_of(holdout)

@@ -189,7 +189,7 @@ def test_a_regression_is_not_sent_to_the_accuracy(numeric, wrapped, older):
     assert any("No metric of numbers has cells: do with few searches" in text for text in texts)
     assert not any("'accuracy'" in text for text in texts)
     headline = search.holdout_.report().headline
-    assert headline.startswith("Scores of a regression were told exactly, at once: ")
+    assert headline.startswith("How wide the next search is answered is not foreseen")
     assert "accuracy" not in headline
 
 
@@ -200,14 +200,12 @@ def test_of_a_metric_in_windows_the_headline_says_how_wide_they_are(scoring, num
     search, texts = warned("", params.fit, *(numeric if scoring == "r2" else rows[:2]))
     assert not [text for text in texts if "L-BFGS-B" not in text]  # of SciPy, to an older scikit-learn
     report, answer = search.holdout_.report(), search.best_answer_
-    assert report.headline == (
-        f"The last {scoring} was told at +-{answer.half_width:.2g}; publish() would release an exact score "
-        f"at about +-{answer.published:.2g}."
-    )
-    assert "exact value at about" not in str(report)
-    assert "told exactly" not in search.holdout_._repr_html_()
+    assert report.headline.startswith(f"The next search by {scoring} is answered at about +-")
+    assert report.headline.endswith(f"an exact score at about +-{answer.published:.2g}.")
+    assert report.headline in html.unescape(search.holdout_._repr_html_())
     search.publish()
-    assert search.holdout_.report().headline.endswith("an exact score was published.")
+    outlook = search.holdout_.report().outlook
+    assert (outlook.metric, outlook.finals) == (scoring, 1)
 
 
 # what certifies nothing

@@ -247,7 +247,7 @@ def test_a_ratio_of_losses_needs_rows(scoring, regression):
     holdout = Holdout(*rows, ledger=":memory:")
     with pytest.raises(ValueError, match=r"give guess_from=\(X_val, y_val\)"):
         holdout.certify(model, scoring=scoring, guess=0.5)
-    with pytest.raises(ValueError, match="a certify tells and a check does not"):
+    with pytest.raises(ValueError, match="a certify releases and a check does not"):
         holdout.check(model, scoring=scoring, guess=0.5)
     assert not holdout.report().answers
 

@@ -67,8 +67,8 @@ def test_where_searches_are_answered_in_cells_it_says_what_comes_next_and_what_w
     outlook, text = holdout.report().outlook, repr(holdout.report())
     widths = {f.after: f.half_width for f in outlook.forecasts if f.purpose == "certify"}
     assert first(holdout) == (
-        f"The next search by accuracy is told the score of its winner at about +-{widths[0]:.2g}, after 100 "
-        f"more at +-{widths[100]:.2g}, if guesses hold; publish() would release an exact score at about "
+        f"The next search by accuracy is answered at about +-{widths[0]:.2g}, after 100 more at "
+        f"+-{widths[100]:.2g}, if guesses hold; publish() would release an exact score at about "
         f"+-{outlook.published:.2g}."
     )
     assert f"publish() would release an exact value at about +-{outlook.published:.3g}" in text
@@ -94,10 +94,10 @@ def test_within_a_tolerance_cells_are_counted_in_searches_as_remaining_does(open
     holdout = opened(answers="coarse", tolerance=0.146)
     left = holdout.remaining()
     assert 1 < left == holdout.remaining(purpose="certify") < 9
-    assert first(holdout).startswith(f"You can still run {left} searches by accuracy; the next is told")
+    assert first(holdout).startswith(f"You can still run {left} searches by accuracy; the next is answered")
     admitted = sum(holdout.certify(model, **ASKED).answered for model in constants(left + 3))
     assert left <= admitted < left + 3  # an urn that has learned is cheaper than was foreseen
-    none = "No more searches are answered at +-0.146: of the model that is kept publ"
+    none = "No more searches by accuracy are within the tolerance of 0.146: of the model that is kept publ"
     assert first(holdout).startswith(none)
 
 
