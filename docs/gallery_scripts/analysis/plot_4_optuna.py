@@ -3,8 +3,8 @@ Optuna
 ======
 
 A study optimises a cross-validated score, which asks nothing. The holdout is asked about its best model,
-once. Rows that the model was not fitted on give the :term:`guess`: that serves every metric, such as ``"roc_auc"``,
-``"neg_log_loss"`` or ``"r2"``, some of which need more of these rows than their score.
+once. Rows that the model was not fitted on give the :term:`guess`: that serves every metric, such as
+``"roc_auc"``, ``"neg_log_loss"`` or ``"r2"``, some of which need more of these rows than their score.
 """
 
 import matplotlib.pyplot as plt
