@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import AnswersDisplay, Holdout, HoldoutBudgetDisplay, Metric
+from sklearn_ada import AnswersDisplay, Holdout, HoldoutBudgetDisplay, Metric, ReusableHoldoutCV
 from sklearn_ada.cli import main
+from sklearn_ada.exceptions import BudgetExhaustedError
 
 ROWS = 900
 CASES = {
@@ -191,3 +193,20 @@ def test_the_recipe_of_a_study_is_that_of_every_metric(name, tmp_path):
     assert final.verdict == "exact"
     assert low <= final.value <= high
     assert final.half_width < (high - low) / 2.0
+
+
+@pytest.mark.filterwarnings("ignore:These rows, or nearly all of them, were asked about")
+@pytest.mark.parametrize("name", ["f1_macro", "r2"])
+def test_a_search_whose_width_only_its_guess_foresees_is_admitted_by_that(name, tmp_path):
+    """Before it is asked nobody knows how wide it is; too wide, it is refused then."""
+    scoring, n_classes, _ = CASES[name]
+    inner = Ridge() if n_classes is None else LogisticRegression()
+    grid = GridSearchCV(inner, {"alpha" if n_classes is None else "C": [0.1, 1.0]})
+    X, y = rows_of(n_classes)
+    how = {"scoring": scoring, "holdout": np.arange(len(X)) < ROWS}
+    search = ReusableHoldoutCV(grid, tolerance=0.2, ledger=tmp_path / "a.db", **how).fit(X, y)
+    span = {"f1_macro": 1.0, "r2": 2.0}[name]
+    assert search.best_answer_.half_width <= 0.2 * span
+    tight = ReusableHoldoutCV(grid, tolerance=0.01, ledger=tmp_path / "b.db", **how)
+    with pytest.raises(BudgetExhaustedError, match="less precise than the tolerance"):
+        tight.fit(X, y)
