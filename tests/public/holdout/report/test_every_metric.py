@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -52,6 +53,8 @@ def shown(holdout, path, capsys):
         words = [text for ax in axes for text in (ax.get_title(), ax.get_xlabel(), *map(_word, ax.texts))]
         legends = [ax.get_legend() for ax in axes if ax.get_legend() is not None]
         texts[name] = "\n".join([*words, *(_word(text) for each in legends for text in each.get_texts())])
+        for ax in axes:
+            sys.modules["matplotlib.pyplot"].close(ax.figure)
     return texts
 
 
