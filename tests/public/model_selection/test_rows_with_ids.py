@@ -384,5 +384,5 @@ def test_rows_that_were_once_the_holdouts_are_not_trained_on_either(plain, searc
 
 
 def test_a_fit_without_ids_on_a_holdout_with_ids_is_warned_of(plain, last, search):
-    with pytest.warns(UserWarning, match="told by their features alone"):
+    with pytest.warns(UserWarning, match="seen by their features alone"):
         search(ids=None, holdout=last).fit(plain[0][:200], plain[1][:200])
