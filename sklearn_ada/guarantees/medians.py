@@ -96,7 +96,7 @@ def quantile_interval(n_subsamples: int, rank_error: float, ln_delta: float) -> 
     >>> round(low, 3), round(high, 3)
     (0.45, 0.55)
     """
-    count = math.ceil(n_subsamples * (0.5 - rank_error) - 1e-9)
+    count = math.ceil(n_subsamples * max(0.5 - rank_error, 0.0) - 1e-9)
     if count <= 0:
         return 0.0, 1.0
     low = _at_least(count, n_subsamples, ln_delta)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
@@ -111,6 +111,7 @@ HOW = st.one_of(
 
 
 AMOUNT = st.none() | POSITIVE
+LEAST = 2.2250738585072014e-308  # of which the reciprocal is finite, but no multiple of that is
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -119,6 +120,12 @@ AMOUNT = st.none() | POSITIVE
     scoring=st.sampled_from(["accuracy", "neg_brier_score", "roc_auc", "f1"]),
     purpose=st.sampled_from(["check", "certify"]),
     guess=st.builds(Guess, st.floats(-1, 1), AMOUNT, AMOUNT, AMOUNT),
+)
+@example(
+    how=MedianSettings(epsilon=LEAST, method="exponential"), scoring="f1", purpose="check", guess=Guess(0)
+)
+@example(
+    how=MedianSettings(epsilon=LEAST, method="exponential"), scoring="f1", purpose="certify", guess=Guess(0)
 )
 def test_whatever_is_asked_either_nothing_was_looked_at_or_it_is_charged(
     rows, model, monkeypatch, how, scoring, purpose, guess
