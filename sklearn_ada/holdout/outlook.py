@@ -212,6 +212,8 @@ def remaining_questions(
 ) -> int | None:
     """Return how many more questions are admitted, None if nothing limits them. See `Holdout.remaining`."""
     policy = session.policy
+    if session.ledger.read(lambda state: state.closed):
+        return 0
     if purpose is None:
         asked = session.ledger.read(lambda state: dict(state.asked))
         only_certified = asked["certify"] > 0 and asked["check"] == 0

@@ -53,9 +53,11 @@ def test_the_headline_says_how_many_checks_are_left_how_wide_they_are_or_that_no
         warnings.simplefilter("ignore")
         tiny = Holdout(X[:6], Y[:6], ledger=tmp_path / "tiny.db")
     assert "answers certify nothing: add fresh rows" in first(tiny)
-    closed = opened("closed", answers="coarse")
-    closed.close()
-    assert first(closed).startswith("The holdout is closed")
+    for policy in ({"answers": "coarse", "tolerance": 0.3}, {}):
+        closed = opened(f"closed {len(policy)}", **policy)
+        closed.close()
+        assert first(closed).startswith("The holdout is closed")
+        assert closed.remaining() == 0
     assert "any number of searches" in first(opened("searches", answers="coarse", tolerance=0.3))
     assert "any number of questions" in first(opened("questions", tolerance=0.4))
 
