@@ -18,7 +18,7 @@ from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.guarantees.description_length import FINAL, intersection
 from sklearn_ada.holdout.asking import SeenPoint, answer_to, first_version, put_question, refuse
-from sklearn_ada.holdout.framing import DRAWN, Ask, Framed, in_form
+from sklearn_ada.holdout.framing import DRAWN, Ask, Framed, in_form, plan_question
 from sklearn_ada.holdout.looking import apart, with_bare_errors
 from sklearn_ada.holdout.pending import charge
 from sklearn_ada.holdout.records import (
@@ -121,6 +121,8 @@ def _as_asked_before(
     metric, data, policy = metric_of_record(question.metric, before.metric), session.data, session.policy
     guess = Guess(**before.guess) if before.guess else None
     recorded = as_recorded(question, metric, guess, before.mechanism, data, policy)
+    if recorded is question:  # a median, whose symbols are steps from the guess of its asking
+        recorded = plan_question(session, replace(unpublished, metric=metric, guess=guess, guess_from=None))
     asked = unpublished if recorded.seal is None else asked
     return Framed.of(session, asked, recorded, first_version(str(earlier.key))), earlier
 

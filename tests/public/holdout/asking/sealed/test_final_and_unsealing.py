@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sklearn_ada import Guess, Holdout
+from sklearn_ada import Guess, Holdout, Metric
 from sklearn_ada.accounting import CountCode, unsealing_nats
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerDamagedError
 from sklearn_ada.guarantees import Purse, Tilt, clopper_pearson
@@ -22,7 +22,7 @@ from tests.support.holdout.asking.sealed.counts import (
     rows,
 )  # fmt: skip
 from tests.support.ledgers import begun_as, bodies, kinds
-from tests.support.models import FromFile
+from tests.support.models import Column, FromFile
 from tests.support.rows import reference
 
 ROWS = reference("sequence")
@@ -453,3 +453,26 @@ def test_of_several_models_under_one_digest_the_one_that_is_published_is_asked_n
         assert kinds(holdout).count("sealed") == before
         assert published.value == pytest.approx(asked[number].value, abs=0.2)
         assert holdout.ledger.record(published.index).body["of"] == asked[number].index
+
+
+def rows_of_a_column(seed, right, n=4000):
+    """Return rows of which a column is right so often, and their labels."""
+    y = np.arange(n) % 2
+    return np.where(np.random.default_rng(seed).random(n) < right, y, 1 - y)[:, None], y
+
+
+@pytest.mark.filterwarnings("ignore:The interval is for the median", "ignore:An answer of the holdout")
+@pytest.mark.parametrize(("first", "second"), [
+    ({"guess": 0.8}, {"guess": 0.75}), ({"guess": 0.8}, {}), ({}, {"guess": 0.2}), ({"guess": 0.01}, {}),
+    ({"guess_from": rows_of_a_column(1, 0.8)}, {"guess_from": rows_of_a_column(2, 0.7)}),
+])  # fmt: skip
+def test_a_median_that_is_published_by_another_guess_keeps_its_interval(first, second, tmp_path):
+    """What its record has are steps from the guess that it was asked with."""
+    X, y = rows_of_a_column(0, 0.8)
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db", answers="coarse", random_state=0)
+    bounds = None if "guess_from" in first else (0, 1)
+    metric, model = Metric("accuracy", kind="general", range=bounds), Column().fit(X, y)
+    answer = holdout.certify(model, scoring=metric, **first)
+    published = holdout.publish(model, scoring=metric, **second)
+    assert (published.value, published.interval) == (answer.value, answer.interval)
+    assert answer.interval[0] < answer.value < answer.interval[1]
