@@ -1,0 +1,461 @@
+r"""Exact intervals for every metric of a two-class table: F-beta, precision, MCC, kappa, a declared share.
+
+Setting. Rows are independent given their classes, and the numbers of both are given: of :math:`n_1` positive
+rows TP are predicted positive, of :math:`n_0` negative ones FP. At one law a class these are independent,
+``TP ~ Bin(n_1, a)`` and ``FP ~ Bin(n_0, b)``. A metric is a function m(a, b) that rises in a and falls in b:
+F-beta, precision, Jaccard, kappa, Matthews' correlation, balanced accuracy, the geometric mean of the two
+rates, accuracy, and likelihood ratios. It may hold a share of positives, and this may be any: that of the
+holdout, where the target is the population at its class mix, or another that is declared.
+
+*One side is enough.* With the predictions exchanged, the rates are 1 - a and 1 - b, and -m rises in the first
+and falls in the second. So an upper end of m is minus a lower end of -m, and what follows is about a lower
+end at the level t: a number that is above the population value with probability at most t.
+
+*Order.* Tables are ordered by about the limit that they would have, ``m~ - z s~`` with z the normal quantile
+of 1 - t, m~ the metric at ``(TP + 1/2) / (n_1 + 1)`` and likewise of FP, s~ its standard error by the slopes
+there. Let R hold the tables that are not below the observed one in this order, U any set that contains R. If
+the population's rates are (a, b) then ``P(R) <= t'`` happens for the observed table with probability at most
+t', as for any order that does not depend on (a, b); so ``P(U) <= t'`` does, too. Take for U the up-closure
+of R: with a table every one with more true and fewer false positives. By coupling, P(U) rises in a and falls
+in b. U does not depend on the value that is tested, so it is made once.
+
+*Nuisance.* Let a box hold both rates but for a probability of ``gamma t``, with its four ends at
+``gamma t / 4`` each, by Clopper and Pearson (Berger, Boos 1994). The value r is excluded if no rates in the
+box with m(a, b) = r have ``P(U) > (1 - gamma) t``. So a true value r is excluded with probability at most t.
+Along the curve m = r the rate b rises with a. Between two of its points, of rates ``a_1 <= a_2``, every point
+has ``P(U)`` at most that of ``(a_2, b_1)``, b_1 not below the box. The curve is cut, cells are excluded by
+these corners, and the others are halved; a value of which cells are left is not excluded. A cell belongs to
+the box if any of its points does, not only one of its ends: with 8 positives and 10,000 negatives most of
+the curve of balanced accuracy crosses the box between two points of any grid of a.
+
+What is excluded is a half-line: from (a, b) in the box with m(a, b) = r a path to the corner of its best
+rates stays in the box, meets any larger value that there is, and P(U) rises along it. So bisection finds the
+end, between the value at the corner of the worst rates, below which the box excludes all, and the observed
+one. Whatever was found to be excluded is.
+
+*Windows of counts.* U is searched where counts are likely. Tables with fewer true positives, or more false
+ones, than have probability ``t / 10^4`` at the ends of the box, are not examined, and their probability is
+taken from the level. Tables with more true positives belong to U, all of them.
+
+*Rows of several laws* (one class against the rest, of several classes at their mix). FP is a sum of
+independent terms with different chances, whose mean is b. Given a, ``P(U) = E h(FP)``, where h(y) is the
+probability of the TP with which y belongs to U: it falls in y. Let g be at least h, and fall by steps that
+grow towards smaller counts: from the largest count on, each step is the larger one of h's and the step
+before. It is convex, so ``E g(FP) <= E g(Bin(n_0, b))`` (Hoeffding 1956, Theorem 3), and that falls in b: so
+the corners hold as before. A binomial end of a box with a count of 1 is replaced by the union bound
+(`sklearn_ada.guarantees.binomial_tail_ends`). Below the window of counts g goes on as a line; as the ratios
+of successive binomial probabilities fall, a geometric series bounds its part.
+
+*Far out* no float holds a probability. There, and for the level alone to decide, both rates have half of t,
+and the interval ends at the value of the corner.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, bdtrc, gammaln, ndtri_exp
+
+from sklearn_ada._solving import largest_integer
+from sklearn_ada._validation import LN_2, OUTWARDS, check_integer, checked, option, real
+from sklearn_ada.guarantees.intervals import Array, Interval, binomial_tail_ends, ln_side
+
+__all__ = ["two_class_interval"]
+
+_GAMMA = 0.05  # of a side's level, for the box
+_UNSEEN = 1e-4  # of a side's level, for each of the two tails that are not examined
+_LN_LEAST = -250.0  # of levels, at which probabilities are computed
+_ROUNDING = 1e-8  # of a level, for errors of sums of up to 1e5 probabilities
+_CELLS, _ROUNDS, _MOST_CELLS = 32, 6, 96
+_HALVINGS = 15
+_CHUNK = 2**18  # tables at once
+
+
+_METRICS = (
+    "accuracy", "balanced_accuracy", "f_beta", "geometric_mean", "jaccard", "kappa", "matthews_corrcoef",
+    "neg_negative_likelihood_ratio", "positive_likelihood_ratio", "precision",
+)  # fmt: skip
+
+
+@checked(
+    metric=option(_METRICS), positives="count", negatives="count",
+    ln_delta="<= 0",
+)  # fmt: skip
+def two_class_interval(
+    metric: str,
+    true_positives: int,
+    positives: int,
+    false_positives: int,
+    negatives: int,
+    ln_delta: float,
+    *,
+    share: float | None = None,
+    beta: float = 1.0,
+    one_law: bool = True,
+) -> Interval:
+    """Return an interval for a metric of two classes that misses with probability at most delta.
+
+    Each end misses with probability at most delta / 2. Theorem of `sklearn_ada.guarantees.two_class`.
+
+    Parameters
+    ----------
+    metric : {"accuracy", "balanced_accuracy", "f_beta", "geometric_mean", "jaccard", "kappa", \
+            "matthews_corrcoef", "neg_negative_likelihood_ratio", "positive_likelihood_ratio", "precision"}
+        The geometric mean is that of sensitivity and specificity.
+    true_positives, positives : int
+        Rows of the positive class that are predicted positive, and all of them, at least 1.
+    false_positives, negatives : int
+        The same of the other rows.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
+    share : float, optional
+        Share of the positive class in the population that is meant, in (0, 1); by default that of the rows.
+    beta : float, default=1.0
+        Weight of the recall in F-beta, at least 0.
+    one_law : bool, default=True
+        Whether all negative rows have the same chance of being predicted positive, as rows of one class have;
+        False for rows of several classes at their mix.
+
+    Returns
+    -------
+    low, high : float
+        The range of the metric where there is no value; infinite, if it is unbounded there.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> low, high = two_class_interval("f_beta", 80, 100, 10, 900, math.log(0.05))
+    >>> round(low, 3), round(high, 3)  # F1 is .842
+    (0.778, 0.89)
+    """
+    owner, sizes = "two_class_interval", (positives, negatives)
+    counts = (
+        check_integer(true_positives, "true_positives", owner, low=0, high=positives),
+        check_integer(false_positives, "false_positives", owner, low=0, high=negatives),
+    )
+    if share is None:
+        share = positives / (positives + negatives)
+    share, beta = real(0.0, 1.0)(share, "share", owner), real(0.0, closed="low")(beta, "beta", owner)
+    rates = _rates(metric, share, beta)
+    ln_level, missed = ln_side(ln_delta), (positives - true_positives, negatives - false_positives)
+    low = _low_end(rates, counts, sizes, ln_level, one_law)
+    return low, -_low_end(_Mirror(rates), missed, sizes, ln_level, one_law)
+
+
+def _low_end(
+    metric: _Rates, counts: tuple[int, ...], sizes: tuple[int, ...], ln_level: float, one_law: bool
+) -> float:
+    """Return a number that is above the metric with probability at most ``e^ln_level``."""
+    is_far = ln_level < _LN_LEAST
+    ln_box = ln_level - LN_2 if is_far else ln_level + math.log(_GAMMA / 4.0)
+    box = tuple(
+        binomial_tail_ends(count, count, size, ln_box, identical_rows=identical)
+        for count, size, identical in zip(counts, sizes, (True, one_law), strict=True)
+    )
+    low, high = _bracket(metric, counts, sizes, box)
+    if is_far or not low < high:  # neither where the observed table has no value
+        return low
+    region = _Region.of(metric, counts, sizes, box, ln_level, one_law)
+    level = math.exp(ln_level) * (1.0 - _GAMMA - 2.0 * _UNSEEN - _ROUNDING)
+    for _ in range(_HALVINGS):
+        middle = low + 0.5 * (high - low) if math.isfinite(high) else 2.0 * low + 1.0
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if _is_excluded(metric, middle, box, region, level) else (low, middle)
+    return low - OUTWARDS * abs(low)
+
+
+def _bracket(
+    metric: _Rates, counts: tuple[int, ...], sizes: tuple[int, ...], box: tuple[Interval, ...]
+) -> Interval:
+    """Return the metric at the worst rates of the box, and as it is observed."""
+    observed = (count / size for count, size in zip(counts, sizes, strict=True))
+    return _value(metric, box[0][0], box[1][1]), _value(metric, *observed)
+
+
+def _value(metric: _Rates, a: float, b: float) -> float:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(metric.value(np.array([a]), np.array([b]))[0])
+
+
+def _is_excluded(
+    metric: _Rates, value: float, box: tuple[Interval, ...], region: _Region, level: float
+) -> bool:
+    """Return whether U has at most the level's probability wherever the metric has a value in the box."""
+    (low_a, high_a), (low_b, high_b) = box
+    a = np.linspace(low_a, high_a, _CELLS + 1)
+    for _ in range(4):  # towards the part of the curve whose other rate is in the box, too
+        b = metric.false_rate(a, value)
+        first = max(int(np.count_nonzero(b <= low_b)) - 1, 0)
+        last = min(int(np.count_nonzero(b < high_b)), _CELLS)
+        a = np.linspace(a[first], a[last], _CELLS + 1)
+    low, high = a[:-1], a[1:]
+    for _ in range(_ROUNDS):
+        b, b_next = (np.maximum(metric.false_rate(end, value), low_b) for end in (low, high))
+        crosses = (b <= high_b) & (metric.false_rate(high, value) >= low_b)
+        low, high, b, b_next = low[crosses], high[crosses], b[crosses], b_next[crosses]
+        left = region.probability(high, b) > level
+        low, high, b_next = low[left], high[left], b_next[left]
+        if not left.any():
+            return True
+        inside = b_next <= high_b
+        if len(low) > _MOST_CELLS or np.any(region.probability(high[inside], b_next[inside]) > level):
+            return False
+        middle = 0.5 * (low + high)
+        low, high = np.concatenate((low, middle)), np.concatenate((middle, high))
+    return False
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """A window of binomial counts, with the logarithms of their binomial coefficients."""
+
+    size: int
+    least: int
+    values: Array
+    ln_coefficients: Array
+
+    @classmethod
+    def of(cls, size: int, box: Interval, tail: float) -> _Counts:
+        """Return the counts beyond which there is no more than the tail, at either end of the box."""
+        low, high = box
+        least = largest_integer(lambda k: bool(bdtr(k - 1, size, low) <= tail), size)
+        spare = largest_integer(lambda k: bool(bdtrc(size - k, size, high) <= tail), size - least)
+        most = max(size - spare, min(math.ceil(size * high) + 1, size))
+        values = np.arange(least, most + 1, dtype=np.float64)
+        ln_coefficients = gammaln(size + 1.0) - gammaln(values + 1.0) - gammaln(size - values + 1.0)
+        return cls(size, least, values, ln_coefficients)
+
+    def probabilities(self, rate: Array) -> Array:
+        """Return the probability of each count, for each rate: one a row."""
+        inside = np.clip(rate, 1e-290, 1.0 - 2.0**-53)[:, None]
+        ln_each = self.ln_coefficients + self.values * np.log(inside)
+        return np.asarray(np.exp(ln_each + (self.size - self.values) * np.log1p(-inside)))
+
+    def above(self, rate: Array) -> Array:
+        """Return the probability of larger counts."""
+        return np.asarray(bdtrc(self.values[-1], self.size, np.clip(rate, 0.0, 1.0)))
+
+    def below(self, rate: Array) -> Array:
+        """Return the probability of smaller counts."""
+        if self.least == 0:
+            return np.zeros_like(rate)
+        return np.asarray(bdtr(self.least - 1.0, self.size, np.clip(rate, 0.0, 1.0)))
+
+
+@dataclass(frozen=True)
+class _Region:
+    """The up-closure U, inside the windows of both counts.
+
+    ``reach`` is for each number of true positives how many of the window's numbers of false ones belong to
+    it: always the smallest ones.
+    """
+
+    hits: _Counts
+    errors: _Counts
+    reach: NDArray[np.intp]
+    one_law: bool
+
+    @classmethod
+    def of(
+        cls,
+        metric: _Rates,
+        counts: tuple[int, ...],
+        sizes: tuple[int, ...],
+        box: tuple[Interval, ...],
+        ln_level: float,
+        one_law: bool,
+    ) -> _Region:
+        """Return the tables that are not below the observed one, closed upwards."""
+        tail, z = _UNSEEN * math.exp(ln_level), float(ndtri_exp(ln_level))
+        hits, errors = (_Counts.of(size, ends, tail) for size, ends in zip(sizes, box, strict=True))
+
+        def limits(x: Array, y: Array) -> Array:
+            a, b = (x + 0.5) / (sizes[0] + 1.0), (y + 0.5) / (sizes[1] + 1.0)
+            by_a, by_b = metric.slopes(a, b)
+            variance = by_a**2 * (a * (1.0 - a) / sizes[0]) + by_b**2 * (b * (1.0 - b) / sizes[1])
+            return np.asarray(metric.value(a, b) + z * np.sqrt(variance))
+
+        observed = float(limits(*(np.array([float(count)]) for count in counts))[0])
+        least = observed - 1e-11 * (1.0 + abs(observed))
+        reach = np.empty(len(hits.values), dtype=np.intp)
+        step = max(_CHUNK // len(errors.values), 1)
+        for start in range(0, len(reach), step):
+            belongs = limits(hits.values[start : start + step, None], errors.values[None, :]) >= least
+            last = belongs.shape[1] - np.argmax(belongs[:, ::-1], axis=1)
+            reach[start : start + step] = np.where(belongs.any(axis=1), last, 0)
+        return cls(hits, errors, np.maximum.accumulate(reach), one_law)
+
+    def probability(self, a: Array, b: Array) -> Array:
+        """Return at most how likely U is at each pair of rates."""
+        if not len(a):
+            return a
+        by_hits, by_errors = self.hits.probabilities(a), self.errors.probabilities(b)
+        above, below = self.hits.above(a), self.errors.below(b)
+        if self.one_law:
+            lower = np.cumsum(np.column_stack((below, by_errors)), axis=1)
+            return np.asarray(np.einsum("ij,ij->i", by_hits, lower[:, self.reach]) + above)
+        return self._of_several_laws(by_hits, by_errors, above, below, b)
+
+    def _of_several_laws(
+        self, by_hits: Array, by_errors: Array, above: Array, below: Array, b: Array
+    ) -> Array:
+        """Return the bound for false positives of unequal chances, by a convex majorant."""
+        upper = np.cumsum(np.column_stack((above, by_hits[:, ::-1])), axis=1)[:, ::-1]
+        # h at the largest count below the window, and at each one in it.
+        enough = np.searchsorted(self.reach, np.arange(by_errors.shape[1] + 1))
+        h = upper[:, enough]
+        steps = np.column_stack((h[:, :-1] - h[:, 1:], h[:, -1] - above))
+        steps = np.maximum.accumulate(steps[:, ::-1], axis=1)[:, ::-1]
+        g = np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
+        total = above + np.einsum("ij,ij->i", by_errors, g[:, 1:])
+        least, n = self.errors.least, self.errors.size
+        if least == 0:
+            return np.asarray(total)
+        ratio = least * (1.0 - b) / ((n - least + 1.0) * np.maximum(b, 1e-290))
+        line = np.where(ratio < 1.0, by_errors[:, 0] * ratio / np.maximum(1.0 - ratio, 1e-9) ** 2, n * below)
+        return np.asarray(total + below * g[:, 1] + steps[:, 0] * line)
+
+
+_Linear = tuple[float, float, float]
+
+
+class _Rates(ABC):
+    """A metric of two classes by its two rates: it rises in the first and falls in the second."""
+
+    @abstractmethod
+    def value(self, a: Array, b: Array) -> Array:
+        """Return the metric at two rates, inside the unit square."""
+
+    @abstractmethod
+    def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:
+        """Return the derivatives by both rates."""
+
+    @abstractmethod
+    def false_rate(self, a: Array, value: float) -> Array:
+        """Return b at which the metric has a value, or hardly less.
+
+        It rises in a. Where there is none, it is negative or above 1.
+        """
+
+
+@dataclass(frozen=True)
+class _Fraction(_Rates):
+    """A ratio of two linear functions of the rates."""
+
+    top: _Linear
+    bottom: _Linear
+    margin: float
+
+    def value(self, a: Array, b: Array) -> Array:
+        over, under = (each[0] + each[1] * a + each[2] * b for each in (self.top, self.bottom))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.divide(over, under))
+
+    def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:
+        under = self.bottom[0] + self.bottom[1] * a + self.bottom[2] * b
+        value = (self.top[0] + self.top[1] * a + self.top[2] * b) / under
+        return (self.top[1] - value * self.bottom[1]) / under, (self.top[2] - value * self.bottom[2]) / under
+
+    def false_rate(self, a: Array, value: float) -> Array:
+        over = self.top[0] - value * self.bottom[0] + (self.top[1] - value * self.bottom[1]) * a
+        return np.asarray(over / (value * self.bottom[2] - self.top[2]) - self.margin)
+
+
+@dataclass(frozen=True)
+class _Correlation(_Rates):
+    """Matthews' correlation: with ``q = t a + (1 - t) b``, ``(a - b) sqrt(t (1 - t) / (q (1 - q)))``.
+
+    It rises in a: the sign of its derivative is that of ``2 q (1 - q) - t (a - b)(1 - 2 q)``. If ``a >= b``
+    and ``q <= 1/2`` then ``t (a - b) <= q``, so this is at least q; if ``a < b`` and ``q > 1/2`` then
+    ``t (b - a) <= 1 - q``, so it is at least 1 - q; else both terms have one sign. By symmetry it falls in b.
+    """
+
+    share: float
+
+    def value(self, a: Array, b: Array) -> Array:
+        return np.nan_to_num((a - b) * self._scale(a, b)[0])  # where one class is predicted, the limit 0
+
+    def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:
+        scale, bent = self._scale(a, b)
+        rest = (a - b) * bent
+        return scale * (1.0 - self.share * rest), scale * (-1.0 - (1.0 - self.share) * rest)
+
+    def false_rate(self, a: Array, value: float) -> Array:
+        rest, square = 1.0 - self.share, value * value
+        both = self.share * rest
+        second, first = both + square * rest**2, square * rest * (1.0 - 2.0 * a)
+        inner = square * rest**2 * (1.0 - 2.0 * a) ** 2 + 4.0 * second * a * (1.0 - a)
+        apart = (value * np.sqrt(np.maximum(inner, 0.0)) - first) / (2.0 * second)
+        return np.asarray(a - apart - 4e-15 / both)
+
+    def _scale(self, a: Array, b: Array) -> tuple[Array, Array]:
+        predicted = self.share * a + (1.0 - self.share) * b
+        square = predicted * (1.0 - predicted)
+        scale = np.sqrt(self.share * (1.0 - self.share) / square)
+        return scale, (1.0 - 2.0 * predicted) / (2.0 * square)
+
+
+class _GeometricMean(_Rates):
+    """The root of sensitivity times specificity."""
+
+    def value(self, a: Array, b: Array) -> Array:
+        return np.asarray(np.sqrt(a * (1.0 - b)))
+
+    def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:
+        value = self.value(a, b)
+        return value / (2.0 * a), -value / (2.0 * (1.0 - b))
+
+    def false_rate(self, a: Array, value: float) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 - np.divide(value * value, a) - 4e-15)
+
+
+@dataclass(frozen=True)
+class _Mirror(_Rates):
+    """Minus a metric, with the predictions exchanged."""
+
+    metric: _Rates
+
+    def value(self, a: Array, b: Array) -> Array:
+        return -self.metric.value(1.0 - a, 1.0 - b)
+
+    def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:
+        return self.metric.slopes(1.0 - a, 1.0 - b)
+
+    def false_rate(self, a: Array, value: float) -> Array:
+        return np.asarray(1.0 - self.metric.false_rate(1.0 - a, -value) - 1e-12)
+
+
+_FRACTIONS: dict[str, Callable[[float, float], tuple[_Linear, _Linear]]] = {
+    "accuracy": lambda t, beta: ((1.0 - t, t, t - 1.0), (1.0, 0.0, 0.0)),
+    "balanced_accuracy": lambda t, beta: ((0.5, 0.5, -0.5), (1.0, 0.0, 0.0)),
+    "f_beta": lambda t, beta: ((0.0, (1.0 + beta**2) * t, 0.0), (beta**2 * t, t, 1.0 - t)),
+    "jaccard": lambda t, beta: ((0.0, t, 0.0), (t, 0.0, 1.0 - t)),
+    "kappa": lambda t, beta: (
+        (0.0, 2.0 * t * (1.0 - t), -2.0 * t * (1.0 - t)),
+        (t, t * (1.0 - 2.0 * t), (1.0 - t) * (1.0 - 2.0 * t)),
+    ),
+    "neg_negative_likelihood_ratio": lambda t, beta: ((-1.0, 1.0, 0.0), (1.0, 0.0, -1.0)),
+    "positive_likelihood_ratio": lambda t, beta: ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    "precision": lambda t, beta: ((0.0, t, 0.0), (0.0, t, 1.0 - t)),
+}
+"""Numerator and denominator: a constant, and the factors of both rates."""
+
+
+def _rates(name: str, share: float, beta: float) -> _Rates:
+    """Return a metric as a function of the two rates, at a share of the positive class."""
+    if name == "geometric_mean":
+        return _GeometricMean()
+    if name == "matthews_corrcoef":
+        return _Correlation(share)
+    return _Fraction(*_FRACTIONS[name](share, beta), 4e-15 / (1.0 - share))

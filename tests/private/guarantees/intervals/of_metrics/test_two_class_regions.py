@@ -1,0 +1,83 @@
+"""Regions of two-class tables against brute force: what belongs to them, and how likely they are."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from sklearn_ada.guarantees import two_class
+from tests.laws.guarantees.intervals.of_metrics.test_two_class_enumeration import law_of_sum
+
+CASES = [  # metric, share, sizes, counts, level
+    ("f_beta", 0.5, (4, 4), (0, 0), 5e-11),
+    ("matthews_corrcoef", 0.8, (8, 2), (1, 0), 5e-5),
+    ("precision", 0.8, (8, 2), (2, 1), 0.025),
+    ("kappa", 0.3, (7, 9), (5, 2), 0.18),
+]
+
+
+def region_of(metric, share, sizes, counts, level, one_law=True):
+    """Return the region of one table, and the limits by which tables are ordered."""
+    rates, whole = two_class._rates(metric, share, 1.0), ((0.0, 1.0), (0.0, 1.0))
+    region = two_class._Region.of(rates, counts, sizes, whole, float(np.log(level)), one_law)
+    x, y = np.meshgrid(np.arange(sizes[0] + 1), np.arange(sizes[1] + 1), indexing="ij")
+    a, b = (x + 0.5) / (sizes[0] + 1), (y + 0.5) / (sizes[1] + 1)
+    by_a, by_b = rates.slopes(a, b)
+    error = np.sqrt(by_a**2 * a * (1 - a) / sizes[0] + by_b**2 * b * (1 - b) / sizes[1])
+    return region, rates.value(a, b) + two_class.ndtri_exp(np.log(level)) * error
+
+
+def members(region, sizes):
+    """Return the tables of a region as a matrix of booleans."""
+    return np.arange(sizes[1] + 1)[None, :] < region.reach[:, None]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_region_holds_the_tables_that_are_not_below_and_all_that_are_better(case):
+    region, limits = region_of(*case)
+    inside = members(region, case[2])
+    assert inside[limits >= limits[case[3]]].all()
+    for x, y in zip(*np.nonzero(inside), strict=True):
+        assert inside[x:, : y + 1].all()
+    for x, y in zip(*np.nonzero(inside), strict=True):  # nothing else
+        assert (limits[: x + 1, y:] >= limits[case[3]] - 1e-9).any()
+
+
+def test_without_its_closure_a_region_lacks_better_tables(monkeypatch):
+    class Raw:
+        accumulate = staticmethod(lambda reach: reach)
+
+    class Numpy:
+        maximum = Raw()
+
+        def __getattr__(self, name):
+            return getattr(np, name)
+
+    monkeypatch.setattr(two_class, "np", Numpy())
+    inside = members(region_of(*CASES[1])[0], CASES[1][2])
+    assert not all(inside[x:, : y + 1].all() for x, y in zip(*np.nonzero(inside), strict=True))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_probability_of_a_region_is_that_of_its_tables(case):
+    sizes, inside = case[2], members(region_of(*case)[0], case[2])
+    a, b = (each.ravel() for each in np.meshgrid((0.05, 0.4, 0.9), (0.0, 0.2, 0.7, 1.0)))
+    found = region_of(*case)[0].probability(a, b)
+    for each, one, other in zip(found, a, b, strict=True):
+        laws = (
+            binom.pmf(np.arange(size + 1), size, rate) for size, rate in zip(sizes, (one, other), strict=True)
+        )
+        assert each == pytest.approx(float((np.outer(*laws) * inside).sum()), rel=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_unequal_rows_are_no_likelier_than_the_bound(case):
+    sizes, region = case[2], region_of(*case, one_law=False)[0]
+    inside = members(region, sizes)
+    for first, one, other in itertools.product(range(sizes[1] + 1), (0.0, 0.3, 0.6, 1.0), (0.1, 0.8, 1.0)):
+        law = law_of_sum((first, sizes[1] - first), (one, other))
+        mean = (first * one + (sizes[1] - first) * other) / sizes[1]
+        for a in (0.1, 0.5, 0.95):
+            exact = float((np.outer(binom.pmf(np.arange(sizes[0] + 1), sizes[0], a), law) * inside).sum())
+            assert exact <= float(region.probability(np.array([a]), np.array([mean]))[0]) + 1e-12
