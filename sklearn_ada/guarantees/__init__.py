@@ -20,6 +20,7 @@ from sklearn_ada.guarantees.intervals import *
 from sklearn_ada.guarantees.mechanisms import *
 from sklearn_ada.guarantees.medians import *
 from sklearn_ada.guarantees.noise import *
+from sklearn_ada.guarantees.paired_tables import *
 from sklearn_ada.guarantees.scores import *
 from sklearn_ada.guarantees.tilted import *
 from sklearn_ada.guarantees.transcript import *
