@@ -99,6 +99,9 @@ class Foreseen:
         Whether ends may be drawn from the ledger's secret, where that makes them narrower.
     guess_rows : float or None
         Of how many rows the guess is that tilts the interval; None: none does.
+    as_first_released : bool
+        Whether constructions of later releases are ruled out, as on ledgers that were begun before format 4
+        and where privacy certifies, for which they are in the identity of a question.
     """
 
     value: float
@@ -110,6 +113,7 @@ class Foreseen:
     details: Any = None
     drawn: bool = True
     guess_rows: float | None = None
+    as_first_released: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,8 @@ class RowsInterval:
         Standard deviation of one term, where the guess has none and the construction foresees it.
     is_tilted : bool
         Whether the guess divides the level among the sides.
+    recorded : dict
+        What the record of a window has of the choice of the construction, for `Measure.with_tuning`.
     """
 
     name: str
@@ -154,6 +160,7 @@ class RowsInterval:
     )
     deviation: float | None = None
     is_tilted: bool = False
+    recorded: dict[str, Any] = field(default_factory=dict)
 
     def describe(self) -> dict[str, Any]:
         """Return what it is and what tunes it."""

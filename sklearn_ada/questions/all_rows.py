@@ -179,8 +179,9 @@ def with_rows_interval(
     error = math.sqrt(1.0 / size + 1.0 / behind)
     identical = policy.class_mix == "priced" or not data.is_classification
     known = guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details
-    tilts = tilted and may_tilt(policy) and policy.format >= 4
-    foreseen = Foreseen(*known, drawn=drawn, guess_rows=float(behind) if tilts else None)
+    is_new = policy.format >= 4 and not policy.is_private
+    guess_rows = float(behind) if tilted and is_new and may_tilt(policy) else None
+    foreseen = Foreseen(*known, drawn=drawn, guess_rows=guess_rows, as_first_released=not is_new)
     construction = measure.rows_interval(foreseen)
     if construction is None:
         return None

@@ -212,7 +212,8 @@ def in_windows(
     slack = SLACK if by_rows or coded.measure.size_is_released else LEAST_SLACK
     slack *= coded.measure.unsteadiness
     windows = Windows(guess.value, low, high, ln_level, tau, half, slack, bottom, top)
-    tuning = coded.measure.tuning(guess.details)
+    recorded = whole.construction.recorded if isinstance(whole, RowsQuestion) else {}
+    tuning = {**coded.measure.tuning(guess.details), **recorded}
     by_value: tuple[float, ...] = ()
     if isinstance(whole, CodedQuestion) and policy.format >= 4:
         by_value = _by_value(whole, policy.ln_sealed + math.log(FINAL) - nats, tau)

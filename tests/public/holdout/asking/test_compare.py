@@ -221,3 +221,70 @@ def test_probabilities_are_compared_exactly_where_they_are_certified(scoring, ho
         assert answer.value == pytest.approx(of_b - of_a, abs=0.1 * answer.half_width)
         assert answer.half_width < 0.2
     assert answer.interval[0] <= answer.value <= answer.interval[1]
+
+
+BEFORE = "sklearn_ada.metrics.means._chosen"
+"""What decides whether tables of pairs are used; they were not in ledgers that are older than they are."""
+
+
+def one_in_twenty(tmp_path, name, **options):
+    """Return a holdout of rows of which two models differ on one in twenty, and what is asked."""
+    rng = np.random.default_rng(3)
+    X, y = drawn(rng, 1000, 0.03, 0.02)
+    holdout = Holdout(X, y, ledger=tmp_path / f"{name}.db", random_state=0, **options)
+    asked = {"scoring": "accuracy", "guess_from": drawn(rng, 1000, 0.03, 0.02)}
+    return holdout, lambda: holdout.compare(Column(0), Column(1), **asked)
+
+
+@pytest.mark.parametrize(
+    ("class_mix", "theorem"), [("priced", "tables of pairs"), ("conditional", "two bin")]
+)
+@pytest.mark.parametrize("answers", ["exact", "coarse"])
+def test_tables_of_pairs_are_narrower_and_named_with_the_question(
+    class_mix, theorem, answers, tmp_path, monkeypatch
+):
+    options = {"class_mix": class_mix, "answers": answers}
+    holdout, compare = one_in_twenty(tmp_path, "now", **options)
+    now = compare()
+    with monkeypatch.context() as patched:
+        patched.setattr(BEFORE, lambda *given: None)
+        then = one_in_twenty(tmp_path, "then", **options)[1]()
+    assert now.half_width < (0.97 if answers == "coarse" else 0.9) * then.half_width
+    assert theorem in now.certificate.theorem
+    (mechanism,) = (r.body["mechanism"] for r in holdout.ledger.records() if "mechanism" in r.body)
+    named = mechanism["interval"]["construction"] if answers == "exact" else mechanism["tuning"]["by"]
+    assert named == "tables of pairs"
+
+
+def test_a_bare_guess_at_a_class_mix_decides_nothing(tmp_path):
+    holdout, _ = one_in_twenty(tmp_path, "bare")
+    answer = holdout.compare(Column(0), Column(1), scoring="accuracy", guess=0.01)
+    assert "McNemar" in answer.certificate.theorem
+
+
+def test_a_record_that_names_no_construction_is_read_by_the_one_that_it_was_asked_with(tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(BEFORE, lambda *given: None)
+        old, compare = one_in_twenty(tmp_path, "old", answers="coarse")
+        answer = compare()
+        twin, compare_twin = one_in_twenty(tmp_path, "twin", answers="coarse")
+        twins = compare_twin()
+        twin.close()
+        expected = twin.unseal([twins])[0]
+    assert compare().index == answer.index  # the construction is no part of the question
+    old.close()
+    assert old.unseal([answer])[0].interval == expected.interval
+    assert "McNemar" in expected.certificate.theorem
+
+
+@pytest.mark.parametrize("class_mix", ["priced", pytest.param("conditional", marks=pytest.mark.thorough)])
+def test_tables_of_pairs_cover_the_difference_out_of_holdouts(class_mix):
+    """At a delta at which misses are seen; rows of each class are of a law of their own."""
+    runs, missed = 30, 0
+    for seed in range(runs):
+        rng = np.random.default_rng([seed, len(class_mix)])
+        rows = [drawn(rng, 300, 0.05, 0.03) for _ in range(2)]
+        holdout = Holdout(*rows[0], ledger=":memory:", confidence_level=0.5, class_mix=class_mix)
+        answer = holdout.compare(Column(0), Column(1), scoring="accuracy", guess_from=rows[1])
+        missed += not answer.interval[0] <= 0.02 <= answer.interval[1]
+    assert not is_too_often(missed, runs, np.exp(answer.certificate.ln_delta))
