@@ -76,14 +76,17 @@ _HALVINGS = 15
 _CHUNK = 2**18  # tables at once
 
 
-_METRICS = (
-    "accuracy", "balanced_accuracy", "f_beta", "geometric_mean", "jaccard", "kappa", "matthews_corrcoef",
-    "neg_negative_likelihood_ratio", "positive_likelihood_ratio", "precision",
-)  # fmt: skip
+_UNIT, _CORRELATION = (0.0, 1.0), (-1.0, 1.0)
+_RANGES = {
+    "accuracy": _UNIT, "balanced_accuracy": _UNIT, "f_beta": _UNIT, "geometric_mean": _UNIT, "jaccard": _UNIT,
+    "kappa": _CORRELATION, "matthews_corrcoef": _CORRELATION,
+    "neg_negative_likelihood_ratio": (-math.inf, 0.0), "positive_likelihood_ratio": (0.0, math.inf),
+    "precision": _UNIT,
+}  # fmt: skip
 
 
 @checked(
-    metric=option(_METRICS), positives="count", negatives="count",
+    metric=option(_RANGES), positives="count", negatives="count",
     ln_delta="<= 0",
 )  # fmt: skip
 def two_class_interval(
@@ -148,7 +151,31 @@ def two_class_interval(
     rates = _rates(metric, share, beta)
     ln_level, missed = ln_side(ln_delta), (positives - true_positives, negatives - false_positives)
     low = _low_end(rates, counts, sizes, ln_level, one_law)
-    return low, -_low_end(_Mirror(rates), missed, sizes, ln_level, one_law)
+    high = -_low_end(_Mirror(rates), missed, sizes, ln_level, one_law)
+    bottom, top = _RANGES[metric]
+    return max(low - OUTWARDS * (1.0 + abs(low)), bottom), min(high + OUTWARDS * (1.0 + abs(high)), top)
+
+
+def two_class_value(metric: str, recall: float, false_rate: float, share: float, beta: float = 1.0) -> float:
+    """Return a metric of two classes by its two rates; NaN where it has no value.
+
+    Parameters
+    ----------
+    metric : str
+        As for `two_class_interval`.
+    recall, false_rate : float
+        Which part of the positive and of the other rows is predicted positive, in [0, 1].
+    share : float
+        Share of the positive class, in (0, 1).
+    beta : float, default=1.0
+        Weight of the recall in F-beta.
+
+    Examples
+    --------
+    >>> round(two_class_value("f_beta", 0.8, 10 / 900, 0.1), 4)
+    0.8421
+    """
+    return _value(_rates(metric, share, beta), recall, false_rate)
 
 
 def _low_end(
@@ -171,7 +198,7 @@ def _low_end(
         if not low < middle < high:
             break
         low, high = (middle, high) if _is_excluded(metric, middle, box, region, level) else (low, middle)
-    return low - OUTWARDS * abs(low)
+    return low
 
 
 def _bracket(

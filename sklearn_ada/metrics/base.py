@@ -102,6 +102,8 @@ class Foreseen:
     as_first_released : bool
         Whether constructions of later releases are ruled out, as on ledgers that were begun before format 4
         and where privacy certifies, for which they are in the identity of a question.
+    by_tables : bool
+        Whether tables of two classes may have their exact intervals (`sklearn_ada.metrics.two_class`).
     """
 
     value: float
@@ -114,6 +116,7 @@ class Foreseen:
     drawn: bool = True
     guess_rows: float | None = None
     as_first_released: bool = False
+    by_tables: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,8 @@ class RowsInterval:
         Whether the guess divides the level among the sides.
     recorded : dict
         What the record of a window has of the choice of the construction, for `Measure.with_tuning`.
+    is_alone : bool
+        Whether it has the whole level, and the interval that follows from the value alone has none of it.
     """
 
     name: str
@@ -161,6 +166,7 @@ class RowsInterval:
     deviation: float | None = None
     is_tilted: bool = False
     recorded: dict[str, Any] = field(default_factory=dict)
+    is_alone: bool = False
 
     def describe(self) -> dict[str, Any]:
         """Return what it is and what tunes it."""
@@ -415,25 +421,11 @@ class AllRows(Measure):
     def _around(
         self, name: str, ends: Ends, foreseen: Foreseen, value: float, at_value: Range, scale: float = 1.0
     ) -> RowsInterval:
-        """Return the interval with these ends, clipped to the range.
-
-        ``at_value`` is the interval that is foreseen if the metric is ``value``. The interval foreseen at
-        another value has the same distances to its ends; at another level they grow with the root of its
-        logarithm.
-        """
-        (low, high), ln_planned = self.limits, foreseen.ln_delta
-        below, above = (
-            float(f"{min(max(away * scale, 1e-4 * self.width), self.width):.3g}")
-            for away in (value - at_value[0], at_value[1] - value)
-        )
-
-        def at(value: float, ln_delta: float) -> Range:
-            grown = math.sqrt((math.log(2.0) - ln_delta) / (math.log(2.0) - ln_planned))
-            return max(value - below * grown, low), min(value + above * grown, high)
-
+        """Return the interval with these ends, clipped to the range and foreseen as `around` does."""
+        tuning, at = around(self.limits, foreseen.ln_delta, value, at_value, scale)
         return RowsInterval(
-            name, self.theorem, {"below": below, "above": above}, at,
-            lambda y, outputs, _, ln_delta, rng: clipped(ends(y, outputs, ln_delta, rng), (low, high)),
+            name, self.theorem, tuning, at,
+            lambda y, outputs, _, ln_delta, rng: clipped(ends(y, outputs, ln_delta, rng), self.limits),
         )  # fmt: skip
 
 
@@ -480,6 +472,27 @@ def classify_scorers() -> list[tuple[str, str, str]]:
             listed += f"; each score clipped to the range of {declared}, or to what guess_from= suggests"
         rows.append((name, kind, listed))
     return rows
+
+
+def around(
+    limits: Range, ln_planned: float, value: float, at_value: Range, scale: float = 1.0
+) -> tuple[dict[str, float], Callable[[float, float], Range]]:
+    """Return how far ends are foreseen to be from a value, and what foresees them at another.
+
+    ``at_value`` is the interval that is foreseen if the metric is ``value``, at the level planned. At another
+    value it has the same distances to its ends; at another level they grow with the root of its logarithm.
+    """
+    (low, high), width = limits, limits[1] - limits[0]
+    below, above = (
+        float(f"{min(max(away * scale, 1e-4 * width), width):.3g}")
+        for away in (value - at_value[0], at_value[1] - value)
+    )
+
+    def at(value: float, ln_delta: float) -> Range:
+        grown = math.sqrt((math.log(2.0) - ln_delta) / (math.log(2.0) - ln_planned))
+        return max(value - below * grown, low), min(value + above * grown, high)
+
+    return {"below": below, "above": above}, at
 
 
 def moved(ends: Range, by: float) -> Range:

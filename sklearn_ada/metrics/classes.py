@@ -42,6 +42,7 @@ from sklearn_ada.metrics.base import (
     register,
 )
 from sklearn_ada.metrics.means import Floats, SumOfTerms, UnequalMean
+from sklearn_ada.metrics.two_class import TwoClasses
 
 
 def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
@@ -99,7 +100,9 @@ class ClassMean(SumOfTerms):
         hits = [(outputs[y == c] == c) for c in labels]
         if not all(len(h) for h in hits):
             raise UndefinedMetricError("a class has no rows")
-        return Measured(float(np.mean([h.mean() for h in hits])), class_mean_size(tuple(map(len, hits))))
+        details = TwoClasses("balanced_accuracy", labels[1]).counts(y, outputs) if len(labels) == 2 else None
+        value, size = float(np.mean([h.mean() for h in hits])), class_mean_size(tuple(map(len, hits)))
+        return Measured(value, size, details=details)
 
     def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
         """Return 1 for every row that is predicted right."""
@@ -127,6 +130,10 @@ class ClassMean(SumOfTerms):
         if self.positive is not None:
             return None
         labels, counts = np.unique(foreseen.y, return_counts=True)
+        if len(labels) == 2:
+            exact = TwoClasses("balanced_accuracy", labels[1]).rows_interval(self, foreseen)
+            if exact is not None:
+                return exact
         rows = tuple(int(count) for count in counts)
         if not class_tables.counts_are_narrower([foreseen.value] * len(rows), rows, foreseen.ln_delta):
             return None
@@ -217,7 +224,12 @@ class Ratio(Measure):
         size = int(np.count_nonzero(is_true | is_predicted if self.counts_misses else is_predicted))
         if size == 0:
             raise UndefinedMetricError("the denominator is zero")
-        return Measured(self._score(int(np.count_nonzero(is_true & is_predicted)) / size), size)
+        value = self._score(int(np.count_nonzero(is_true & is_predicted)) / size)
+        return Measured(value, size, details=TwoClasses(self.name, self.positive).counts(y, outputs))
+
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
+        """Return the interval from the table; None where it does not hold."""
+        return TwoClasses(self.name, self.positive).rows_interval(self, foreseen)
 
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return the interval of the ratio, carried over to the score."""
@@ -238,6 +250,11 @@ class Ratio(Measure):
             return "the count of a class"
         tuned = self.foreseeing(value, share, np.empty(rows))
         return tuned, tuned.expected_size
+
+    @property
+    def name(self) -> str:
+        """What the exact interval of a table calls it."""
+        return "f_beta" if self.doubled else "jaccard" if self.counts_misses else "precision"
 
     def _score(self, ratio: float) -> float:
         return 2.0 * ratio / (1.0 + ratio) if self.doubled else ratio
@@ -321,6 +338,11 @@ class ClassTable(AllRows):
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
         """Return fixed bets on the entries of the confusion matrix, tuned to the one foreseen."""
         labels, sizes = np.unique(foreseen.y, return_counts=True)
+        if self.is_correlation and len(labels) == 2:
+            known = replace(foreseen, details=_counts_of(foreseen.details, labels))
+            exact = TwoClasses("matthews_corrcoef", labels[1]).rows_interval(self, known)
+            if exact is not None:
+                return exact
         expected = self._expected(foreseen, labels, sizes)
         at_mix = np.round(expected / expected.sum(axis=1, keepdims=True) * sizes[:, None])
         by = 0.0 if foreseen.details is None else foreseen.value - self._value_of(*foreseen.details)
@@ -352,7 +374,7 @@ class ClassTable(AllRows):
 
     def with_tuning(self, tuning: dict[str, Any]) -> tuple[ClassTable, Any]:
         """Return this, and the confusion matrix that was foreseen."""
-        if not tuning:
+        if "labels" not in tuning:
             return self, None
         return self, (np.asarray(tuning["labels"]), np.asarray(tuning["table"]))
 
@@ -380,6 +402,14 @@ class ClassTable(AllRows):
             if len(here) == len(labels):
                 table += laws  # as if one more row of each class
         return table
+
+
+def _counts_of(details: Any, labels: Array) -> tuple[float, ...] | None:
+    """Return the counts of a table of these two classes, the last of which is positive."""
+    if details is None or not np.array_equal(details[0], labels):
+        return None
+    table = details[1]
+    return table[1, 1], table[1].sum(), table[0, 1], table[0].sum()
 
 
 def _register_averages(name: str, score: Callable[..., float], metric: str) -> None:

@@ -58,6 +58,12 @@ class RowsQuestion(RefinedQuestion):
         """Whether the construction draws something from the ledger's secret."""
         return self.construction.is_drawn
 
+    @property
+    def theorem(self) -> str:
+        """Name of the interval's bounds."""
+        theorem = self.construction.theorem
+        return theorem if self._is_alone else f"{theorem}; {self.coded.measure.theorem}"
+
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
         return {**self.coded.describe(), "interval": {**self.construction.describe(), "step": self.step}}
@@ -77,17 +83,17 @@ class RowsQuestion(RefinedQuestion):
         The guess may tilt it, but at the first ``even`` levels, of which each side gets half.
         """
         usual, own = zip(*(self._parts(max(each, LEAST_LN_DELTA)) for each in ln_deltas), strict=True)
+        whole = self.metric.bounds
+        others = [whole for _ in usual] if self._is_alone else self.coded.ends(seen, usual, draw)
         made, rows = self.construction, (seen.y, seen.outputs, seen.classes)
         if made.several is not None:
             found = made.several(*rows, own, draw.own_generator(), even)
         else:
             found = [made.ends(*rows, each, draw.own_generator()) for each in own]
         ends = []
-        for ln_delta, (low, high), among in zip(
-            ln_deltas, found, self.coded.ends(seen, usual, draw), strict=True
-        ):
+        for ln_delta, (low, high), among in zip(ln_deltas, found, others, strict=True):
             if ln_delta == -math.inf:
-                low, high = among = self.metric.bounds
+                low, high = among = whole
             low, high = max(low, among[0]), min(high, among[1])
             if low > high:  # one of them misses, which is the failure that was allowed for
                 low, high = among
@@ -104,16 +110,21 @@ class RowsQuestion(RefinedQuestion):
 
     def _parts(self, ln_delta: float) -> tuple[float, float]:
         """Return the levels of the usual interval and of the construction."""
-        if self.coded.measure.of_all_rows:  # the usual interval is the range
+        if self._is_alone:
             return ln_delta, ln_delta
         return ln_delta + _LN_USUAL, ln_delta + _LN_REST
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether the usual interval is the range."""
+        return self.coded.measure.of_all_rows or self.construction.is_alone
 
     def release(self, seen: Rows | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the value and both ends, or the failure."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
         index = self.coded.cells.index(seen.value)
-        ln_delta = allowance.ln_delta + _LN_REST
+        ln_delta = self._own(allowance.ln_delta)
         ends = self.construction.ends(seen.y, seen.outputs, seen.classes, ln_delta, draw.own_generator())
         low, high = self._lattice(*ends)
         low_foreseen, high_foreseen = self._foreseen(index, ln_delta)
@@ -126,16 +137,21 @@ class RowsQuestion(RefinedQuestion):
 
     def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
-        return self.coded.half_width_bound(replace(allowance, ln_delta=allowance.ln_delta + _LN_USUAL))
+        usual = 0.0 if self.construction.is_alone else _LN_USUAL
+        return self.coded.half_width_bound(replace(allowance, ln_delta=allowance.ln_delta + usual))
 
     def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what value and ends certify at this failure probability."""
         first, *ends = symbols_of(event)
-        usual_allowance = replace(allowance, ln_delta=allowance.ln_delta + _LN_USUAL)
-        usual = self.coded.described_outcome(CodedRelease((first,)), usual_allowance, {})
+        if self.construction.is_alone and not isinstance(first.value, str):
+            value = self._value(first.value)
+            usual = Outcome(value, self.metric.bounds, "exact", "", self.target, vacuous=True)
+        else:
+            usual_allowance = replace(allowance, ln_delta=allowance.ln_delta + _LN_USUAL)
+            usual = self.coded.described_outcome(CodedRelease((first,)), usual_allowance, {})
         if isinstance(first.value, str):
             return usual
-        foreseen = self._foreseen(int(first.value), allowance.ln_delta + _LN_REST)
+        foreseen = self._foreseen(int(first.value), self._own(allowance.ln_delta))
         points = [each + int(symbol.value) for each, symbol in zip(foreseen, ends, strict=True)]
         centre, (bottom, top) = self.coded.cells.guess, self.metric.bounds
         low = max(centre + self.step * points[0], usual.interval[0], bottom)
@@ -144,15 +160,19 @@ class RowsQuestion(RefinedQuestion):
             low, high = usual.interval
         # Bets row by row may leave out the mean itself, at large levels; an answer is in its own interval.
         low, high = min(low, usual.value), max(high, usual.value)
-        theorem = self.construction.theorem
-        if not self.coded.measure.of_all_rows:
-            theorem = f"{theorem}; {usual.theorem}"
-        return replace(usual, interval=(low, high), theorem=theorem, vacuous=low <= bottom and high >= top)
+        vacuous = low <= bottom and high >= top
+        return replace(usual, interval=(low, high), theorem=self.theorem, vacuous=vacuous)
 
     def _foreseen(self, index: int, ln_delta: float) -> tuple[int, int]:
+        return self._lattice(*self.construction.foreseen(self._value(index), ln_delta))
+
+    def _value(self, index: int) -> float:
         bottom, top = self.metric.bounds
-        value = min(max(self.coded.cells.centre(index), bottom), top)
-        return self._lattice(*self.construction.foreseen(value, ln_delta))
+        return min(max(self.coded.cells.centre(index), bottom), top)
+
+    def _own(self, ln_delta: float) -> float:
+        """Return the level of the ends that are released at once."""
+        return ln_delta if self.construction.is_alone else ln_delta + _LN_REST
 
     def _lattice(self, low: float, high: float) -> tuple[int, int]:
         """Return the points of the lattice just outside of two ends."""
@@ -161,13 +181,20 @@ class RowsQuestion(RefinedQuestion):
 
 
 def with_rows_interval(
-    question: Question, data: HoldoutData, policy: Policy, *, drawn: bool = True, tilted: bool = True
+    question: Question,
+    data: HoldoutData,
+    policy: Policy,
+    *,
+    drawn: bool = True,
+    tilted: bool = True,
+    by_tables: bool = True,
 ) -> RowsQuestion | None:
     """Return the same question, answered with an interval of all rows.
 
     None if the interval that follows from the value alone is no wider. The guess decides that, before the
     holdout is looked at. ``drawn`` says whether the ends may be drawn from the ledger's secret, ``tilted``
-    whether the guess may divide the level among the sides, where the ledger's terms allow it.
+    whether the guess may divide the level among the sides, ``by_tables`` whether tables of two classes may
+    have their exact intervals: where the ledger's terms allow it, and no tolerance bounds widths beforehand.
     """
     if not isinstance(question, CodedQuestion) or not question.may_use_all_rows or data.units is not None:
         return None
@@ -180,8 +207,12 @@ def with_rows_interval(
     identical = policy.class_mix == "priced" or not data.is_classification
     known = guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details
     is_new = policy.format >= 4 and not policy.is_private
-    guess_rows = float(behind) if tilted and is_new and may_tilt(policy) else None
-    foreseen = Foreseen(*known, drawn=drawn, guess_rows=guess_rows, as_first_released=not is_new)
+    is_unbounded = is_new and may_tilt(policy)
+    by_tables = by_tables and is_unbounded and policy.class_mix == "conditional" and not question.given_rows
+    foreseen = Foreseen(
+        *known, drawn=drawn, guess_rows=float(behind) if tilted and is_unbounded else None,
+        as_first_released=not is_new, by_tables=by_tables,
+    )  # fmt: skip
     construction = measure.rows_interval(foreseen)
     if construction is None:
         return None

@@ -27,6 +27,7 @@ from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.guarantees.windows import LEAST_SLACK, SLACK, Windows
 from sklearn_ada.mechanisms.rounding import winner_width
 from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.metrics.two_class import TWO_CLASSES
 from sklearn_ada.questions.all_rows import RowsQuestion, with_rows_interval
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows
 from sklearn_ada.questions.question import (
@@ -176,8 +177,7 @@ class WindowQuestion(RefinedQuestion):
     def _theorem(self) -> str:
         if not isinstance(self.whole, RowsQuestion):
             return self.coded.measure.theorem
-        theorem = self.whole.construction.theorem
-        return theorem if self.coded.measure.of_all_rows else f"{theorem}; {self.coded.measure.theorem}"
+        return self.whole.theorem
 
 
 def in_windows(
@@ -264,6 +264,7 @@ def window_as_recorded(
     coded = CodedQuestion.plan("certify", metric, guess, data, policy)
     coded = replace(coded, given_rows=question.given_rows)
     drawn = mechanism.get("drawn", False)
-    tuned = with_rows_interval(coded, data, policy, drawn=drawn, tilted=seal.tilted)
+    by_tables = seal.tuning.get("by") == TWO_CLASSES
+    tuned = with_rows_interval(coded, data, policy, drawn=drawn, tilted=seal.tilted, by_tables=by_tables)
     whole = tuned or replace(coded, tilt=None, variance=None)
     return WindowQuestion(coded, whole, seal)
