@@ -149,6 +149,8 @@ class RowsInterval:
         Whether the guess divides the level among the sides.
     recorded : dict
         What the record of a window has of the choice of the construction, for `Measure.with_tuning`.
+    usual_in : float
+        One part in so many of delta goes to the interval that follows from the value alone.
     is_alone : bool
         Whether it has the whole level, and the interval that follows from the value alone has none of it.
     """
@@ -166,6 +168,7 @@ class RowsInterval:
     deviation: float | None = None
     is_tilted: bool = False
     recorded: dict[str, Any] = field(default_factory=dict)
+    usual_in: float = 10.0
     is_alone: bool = False
 
     def describe(self) -> dict[str, Any]:

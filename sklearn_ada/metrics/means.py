@@ -579,6 +579,7 @@ class PairedMean(Mean):
         return RowsInterval(
             by or "disagreements", disagreements.theorem, {"gain": gain, "loss": loss},
             disagreements.foreseen, ends, deviation=deviation, recorded={"by": by} if by else {},
+            usual_in=50.0 if by else 10.0,
         )  # fmt: skip
 
     def tuning(self, details: Any) -> dict[str, Any]:

@@ -29,8 +29,6 @@ from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
 
-_LN_USUAL = -math.log(10.0)
-_LN_REST = math.log1p(-math.exp(_LN_USUAL))
 _STEPS = 30.0  # of the lattice in half a foreseen interval
 _SCALE = 3.0  # how many of them an end is expected to be off
 
@@ -112,7 +110,15 @@ class RowsQuestion(RefinedQuestion):
         """Return the levels of the usual interval and of the construction."""
         if self._is_alone:
             return ln_delta, ln_delta
-        return ln_delta + _LN_USUAL, ln_delta + _LN_REST
+        return ln_delta + self._ln_usual, ln_delta + self._ln_rest
+
+    @property
+    def _ln_usual(self) -> float:
+        return -math.log(self.construction.usual_in)
+
+    @property
+    def _ln_rest(self) -> float:
+        return math.log1p(-math.exp(self._ln_usual))
 
     @property
     def _is_alone(self) -> bool:
@@ -137,7 +143,7 @@ class RowsQuestion(RefinedQuestion):
 
     def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
         """Return the worst half-width of the answer, and the width of the metric's range."""
-        usual = 0.0 if self.construction.is_alone else _LN_USUAL
+        usual = 0.0 if self.construction.is_alone else self._ln_usual
         return self.coded.half_width_bound(replace(allowance, ln_delta=allowance.ln_delta + usual))
 
     def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
@@ -147,7 +153,7 @@ class RowsQuestion(RefinedQuestion):
             value = self._value(first.value)
             usual = Outcome(value, self.metric.bounds, "exact", "", self.target, vacuous=True)
         else:
-            usual_allowance = replace(allowance, ln_delta=allowance.ln_delta + _LN_USUAL)
+            usual_allowance = replace(allowance, ln_delta=allowance.ln_delta + self._ln_usual)
             usual = self.coded.described_outcome(CodedRelease((first,)), usual_allowance, {})
         if isinstance(first.value, str):
             return usual
@@ -172,7 +178,7 @@ class RowsQuestion(RefinedQuestion):
 
     def _own(self, ln_delta: float) -> float:
         """Return the level of the ends that are released at once."""
-        return ln_delta if self.construction.is_alone else ln_delta + _LN_REST
+        return ln_delta if self.construction.is_alone else ln_delta + self._ln_rest
 
     def _lattice(self, low: float, high: float) -> tuple[int, int]:
         """Return the points of the lattice just outside of two ends."""
