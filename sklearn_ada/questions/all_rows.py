@@ -8,7 +8,8 @@ its ends are released is paid for by later questions (`sklearn_ada.guarantees.qu
 
 Bets are tuned by a guess of the variance and lose width where that is wrong. So nine tenths of the failure
 probability are the construction's, and a tenth goes to the metric's usual interval, which follows from the
-value alone and whose width is bounded beforehand: what decides on admission.
+value alone and whose width is bounded beforehand: what decides on admission. Of tables of pairs, which need
+less help, it is a fiftieth.
 """
 
 from __future__ import annotations
