@@ -33,9 +33,9 @@ __all__ = [
     "SelfComposedEvent", "Symbol", "ThresholdoutEvent", "event_from_dict",
 ]  # fmt: skip
 
-FORMAT = 4
+FORMAT = 5
 """Of ledgers that are begun now: their first record names it as its "schema"."""
-FORMATS = (1, 3, FORMAT)
+FORMATS = (1, 3, 4, FORMAT)
 """All that are read. Packages of format 2 wrote what those of format 1 did, and named it 1."""
 
 T = TypeVar("T")

@@ -100,7 +100,7 @@ class Foreseen:
     guess_rows : float or None
         Of how many rows the guess is that tilts the interval; None: none does.
     as_first_released : bool
-        Whether constructions of later releases are ruled out, as on ledgers that were begun before format 4
+        Whether constructions of later releases are ruled out, as on ledgers that were begun before format 5
         and where privacy certifies, for which they are in the identity of a question.
     by_tables : bool
         Whether tables of two classes may have their exact intervals (`sklearn_ada.metrics.two_class`).

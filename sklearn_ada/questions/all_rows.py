@@ -213,11 +213,12 @@ def with_rows_interval(
     error = math.sqrt(1.0 / size + 1.0 / behind)
     identical = policy.class_mix == "priced" or not data.is_classification
     known = guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details
-    is_new = policy.format >= 4 and not policy.is_private
-    is_unbounded = is_new and may_tilt(policy)
-    by_tables = by_tables and is_unbounded and policy.class_mix == "conditional" and not question.given_rows
+    is_new = policy.format >= 5 and not policy.is_private
+    tilted = tilted and policy.format >= 4 and may_tilt(policy)
+    by_tables = by_tables and is_new and may_tilt(policy)
+    by_tables = by_tables and policy.class_mix == "conditional" and not question.given_rows
     foreseen = Foreseen(
-        *known, drawn=drawn, guess_rows=float(behind) if tilted and is_unbounded else None,
+        *known, drawn=drawn, guess_rows=float(behind) if tilted else None,
         as_first_released=not is_new, by_tables=by_tables,
     )  # fmt: skip
     construction = measure.rows_interval(foreseen)

@@ -26,8 +26,14 @@ TERMS = {
     "coarse": {"answers": "coarse"},
     "ids": {"ids": np.arange(400)},
     "priced": {"class_mix": "priced"},
+    "tables": {"answers": "coarse"},
+    "tables_exact": {},
+    "tables_priced": {"answers": "coarse", "class_mix": "priced"},
 }
 """What ledgers are begun with, by the names of files."""
+OF_TWO = ("precision", "jaccard", "balanced_accuracy", "matthews_corrcoef")
+TABLES = {"tables": OF_TWO, "tables_exact": OF_TWO, "tables_priced": ()}
+"""Of which of these F1, a difference, and these metrics are asked."""
 
 
 def opened(path, name):
@@ -43,6 +49,8 @@ def model(depth):
 def conversation(path, name):
     """Return a holdout of which everything was asked that its ledger can answer."""
     holdout = opened(path, name)
+    if name in TABLES:
+        return conversation_about_tables(holdout, TABLES[name])
     holdout.check(model(1), scoring="accuracy", guess=0.8)
     holdout.check(model(1), scoring="accuracy", guess=0.3)
     holdout.certify(model(1), scoring="accuracy", guess=0.85)
@@ -54,6 +62,21 @@ def conversation(path, name):
     holdout.select([model(1), model(2)], scoring="accuracy")
     if name == "coarse":
         holdout.publish(model(1), scoring="accuracy")
+        holdout.close()
+        holdout.unseal()
+    return holdout
+
+
+def conversation_about_tables(holdout, more):
+    """Ask a holdout for F1 and more metrics of two classes, and for a difference; return it."""
+    holdout.certify(model(1), scoring="accuracy", guess=0.85)
+    foreseen = {"guess_from": (X + 0.01, Y)}
+    for scoring in ("f1", *more):
+        holdout.certify(model(1), scoring=scoring, **foreseen)
+    holdout.certify(model(3), scoring="f1", guess=0.5)
+    holdout.compare(model(1), model(2), scoring="accuracy", **foreseen)
+    if holdout.report().answers == "coarse":
+        holdout.publish(model(1), scoring="f1")
         holdout.close()
         holdout.unseal()
     return holdout

@@ -20,6 +20,9 @@ from tests.support.ledgers import begun_as, bodies, rewritten
 HERE = pathlib.Path(__file__).parent
 KEPT = sorted([*HERE.glob("format_*.sql"), *HERE.parent.glob("exported/*.sql")])
 
+ANSWERED = ("event", "ln_delta", "mechanism", "nats", "outcome", "price", "purse", "unit", "interval")
+"""What a record has of an answer that depends on nothing but what was asked of which rows."""
+
 
 @pytest.fixture
 def restored(tmp_path):
@@ -80,3 +83,17 @@ def test_every_format_is_asked_and_asked_again(number, name, tmp_path, capsys):
     assert json.loads(certificate.read_text())["head"] == again.report().head
     assert main(["ledger", "verify", str(path), "--certificate", str(certificate)]) == 0
     assert "agrees with the ledger" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kept", sorted(HERE.glob("format_4_*.sql")), ids=lambda path: path.stem)
+def test_new_questions_are_answered_as_the_release_did_that_began_the_format(kept, restored, tmp_path):
+    _, number, name = kept.stem.split("_", 2)
+    then = open_existing_ledger(str(restored(kept)), State)
+    with warnings.catch_warnings(), begun_as(int(number)):
+        warnings.simplefilter("ignore")
+        now = bodies(conversation(tmp_path / "a.db", name))
+    answered = [
+        [{field: body.get(field) for field in ("kind", *ANSWERED)} for body in each]
+        for each in ((record.body for record in then.records()), now)
+    ]
+    assert answered[0] == answered[1]

@@ -108,7 +108,7 @@ def test_records_that_differ_have_hashes_that_differ(one, other):
     assert (chain_hash("0" * 64, *one) == chain_hash("0" * 64, *other)) == (one == other)
 
 
-@pytest.mark.parametrize("schema", [0, 2, 5, 99, "1", None, True])
+@pytest.mark.parametrize("schema", [0, 2, 6, 99, "1", None, True])
 def test_a_ledger_of_an_unknown_format_is_refused_by_its_holdout_and_the_command(old_file, schema):
     text = canonical_json({**GENESIS, "schema": schema})
     digest = chain_hash("", 0, None, text)
@@ -117,7 +117,7 @@ def test_a_ledger_of_an_unknown_format_is_refused_by_its_holdout_and_the_command
         db.execute("UPDATE records SET body = ?, hash = ?", (text, digest))
         db.execute("UPDATE head SET count = 1, hash = ?", (digest,))
         db.commit()
-    sentence = rf"format {re.escape(repr(schema))}.*formats 1 and 3 and 4"
+    sentence = rf"format {re.escape(repr(schema))}.*formats 1 and 3 and 4 and 5"
     with pytest.raises(LedgerMismatchError, match=sentence):
         opened(old_file)
     with pytest.raises(LedgerMismatchError, match=sentence):

@@ -109,8 +109,8 @@ ALONE = {
     "transcript_interval_beside_exact_count": CELL,
     "two_class_interval": (
         {"beta": 1.0},
-        {"beta": [-0.1], "false_positives": [-1, 21], "metric": ["auc"], "negatives": [0], "positives": [0], "share": [0.0, 1.0],
-         "true_positives": [-1, 11]},
+        {"beta": [-0.1], "false_positives": [-1, 21], "metric": ["auc"], "negatives": [0], "positives": [0],
+         "share": [0.0, 1.0], "true_positives": [-1, 11]},
     ),
     "verification_levels": ({}, {"ln_beta": [0.0], "rho": [0.6], "alpha": [0.4], "epsilon": [0.0]}),
     "verification_plan": ({}, {"alpha": [1e-16]}),

@@ -1,4 +1,4 @@
-"""Constructions that came with format 4: ledgers that were begun before go on without them."""
+"""Constructions that came with format 5: ledgers that were begun before go on without them."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ NEW = {
 """What is asked, of which holdout, and what names the construction."""
 
 
-@pytest.mark.parametrize("number", [3, 4])
+@pytest.mark.parametrize("number", [3, 4, 5])
 @pytest.mark.parametrize("answers", ["exact", "coarse"])
 @pytest.mark.parametrize(("ask", "terms", "theorem"), NEW.values(), ids=NEW)
 def test_a_ledger_has_the_constructions_of_its_format(ask, terms, theorem, answers, number, tmp_path):
@@ -45,7 +45,7 @@ def test_a_ledger_has_the_constructions_of_its_format(ask, terms, theorem, answe
     assert bodies(begun)[0]["schema"] == number
     holdout = Holdout(*rows(0), ledger=tmp_path / "a.db", answers=answers, random_state=0, **terms)
     answer = ask(holdout)
-    assert (theorem in answer.certificate.theorem) == (number == 4)
+    assert (theorem in answer.certificate.theorem) == (number == 5)
     recorded = bodies(holdout)[answer.index]["mechanism"]
-    assert number == 4 or not {"by", "spread", "of_units"} & recorded.get("tuning", {}).keys()
+    assert number == 5 or not {"by", "spread", "of_units"} & recorded.get("tuning", {}).keys()
     assert ask(holdout).repeated
