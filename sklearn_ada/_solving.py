@@ -75,6 +75,51 @@ def enclosed_root(
     return low, high
 
 
+def last_negative(
+    function: Callable[[float], float],
+    low: float,
+    high: float,
+    start: float,
+    slope: float,
+    *,
+    near: float = 1e-3,
+) -> float:
+    """Return a number at which a rising function is between ``-near`` and 0, or about the last negative one.
+
+    Secants find it in a few evaluations where the function is nearly linear. The function was at most 0
+    there, as computed, unless the number is ``low``, at which it is not called.
+
+    Parameters
+    ----------
+    function : callable
+    low, high : float
+        The bracket, finite.
+    start, slope : float
+        What is tried first, and about how steep the function is there.
+    near : float, default=1e-3
+
+    Examples
+    --------
+    >>> round(last_negative(lambda x: x**3 - 2.0, 0.0, 2.0, 1.0, 3.0), 3)
+    1.26
+    """
+    at, before = start, None
+    for _ in range(60):
+        if not low < at < high:
+            at = 0.5 * (low + high)
+            if not low < at < high:
+                break
+        value = function(at)
+        low, high = (at, high) if value <= 0.0 else (low, at)
+        if -near <= value <= 0.0:
+            break
+        if before is not None and value != before[1]:
+            slope = (value - before[1]) / (at - before[0])
+        before = at, value
+        at -= (value + 0.5 * near) / slope
+    return low
+
+
 def largest_integer(
     holds: Callable[[int], bool],
     most: int,

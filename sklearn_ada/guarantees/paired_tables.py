@@ -20,15 +20,25 @@ G in x is ``ln(p1/r1) - ln(p0/r0)``, where (p1, q1, r1) = (x, y, w)/n maximises 
 the constraint. The constraint is met with equality, so for some multiplier l >= 0 and ``m = n - l Delta``
 there are ``p0 = x/(m + l)``, ``q0 = y/(m - l)``, ``r0 = w/m``. So ``p0/r0 = (x/w) m/(m + l) <= p1/r1``: the
 derivative is not negative. That in y is ``ln(q1/r1) - ln(q0/r0)`` with ``q0/r0 = (y/w) m/(m - l)``: not
-positive. At counts of 0 by continuity. (In floating point R is replaced by its up-closure, a superset, which
-is always allowed.)
+positive. At counts of 0 by continuity. (In floating point all tables are taken into R whose G is hardly less:
+a superset, which is always allowed.)
 
-Test. If rows count more, R is more likely: of each row the value rises from -1 to 0 or from 0 to 1, and so
-does x or falls y. So the probability of R rises in p and falls in q, hence for s in [s', s''] it is at most
-that at the corner ``p = (s'' + Delta)/2``, ``q = (s' - Delta)/2``. The range of s, cut into such cells,
-gives a certified bound of the supremum. Delta is rejected from below if the bound is at most the side's
-level. Then any smaller one is rejected rightly: the region stays, and from a law with a smaller Delta, its s
-in the range, one comes to one with this Delta by raising p and lowering q, s staying or becoming Delta.
+Test. Delta is rejected from below if the probability of R is at most the side's level at all s in a range.
+Then any smaller one is rejected rightly: the region stays, and from a law with a smaller Delta, its s in the
+range, one comes to one with this Delta by raising p and lowering q, s staying or becoming Delta. So the value
+of rows rises from -1 to 0 or from 0 to 1, hence x rises or y falls, and R gets more likely.
+
+Between two s, at one Delta, a supremum is certified by convexity. Draw a row in two steps: with probability
+|Delta| it counts as the sign of Delta says; else a coin of chance k decides whether it counts, 1 or -1 with
+1/2 each. So ``s = |Delta| + (1 - |Delta|) k``, and if every row throws its coin, ``P(R) = sum_j h_j C(n, j)
+k^j (1 - k)^(n - j)``, with h_j its probability if j coins say yes. By v, the log-odds of k, ``ln P(R) + n
+ln(1 + e^v)`` is the logarithm of a sum of exponential functions with factors of at least 0: convex. The
+second derivative of ``ln(1 + e^v)`` is ``k (1 - k)``, at most m. So between v' and v'' P(R) is at most the
+larger one of the two there, times ``exp(n m (v'' - v')^2 / 8)``: if they are w standard deviations of the
+number of coins apart, ``exp(w^2 / 8)``. Near k = 0 another bound is less: by the odds, ``P(R) / (1 - k)^n``
+is a polynomial with factors of at least 0, convex, too. With ``c = n ln((1 - k') / (1 - k''))``, and t the
+part of the way by the odds, P(R) is at most ``e^(-c t) ((1 - t) P' + t e^c P'')``, hence by Hoeffding's lemma
+at most the larger one of P' and P'' times ``exp(c^2 / 8)``. Near k = 1 likewise, with ``c = n ln(k'' / k')``.
 
 Nuisance (Berger, Boos 1994). s need only be in the interval of Clopper and Pearson around M/n whose ends miss
 with probability g each; as |Delta| <= s, Delta is within it, too. Let both sides be tested at
@@ -76,13 +86,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, ndtri_exp, xlogy
 from scipy.stats import binom
 
-from sklearn_ada._solving import enclosed_root
+from sklearn_ada._solving import enclosed_root, last_negative
 from sklearn_ada._validation import LN_2, OUTWARDS, bad_parameter, check_integer, checked, plain
 from sklearn_ada.guarantees import intervals, scores
 from sklearn_ada.guarantees.intervals import Array, Interval, ln_side
@@ -96,8 +107,8 @@ _PART_OF_S = 0.0125  # of delta, for each of the two ends of the nuisance of row
 _PART_OF_MEAN, _PART_OF_MOST, _PART_OF_BETS = 0.15, 0.02, 0.01  # of delta, at a class mix
 _MARGIN = 1e-8  # of probabilities, and of log-likelihoods, against rounding errors
 _WINDOW = 1e-4  # of the level: what the counts left out may have, about
-_POINTS, _CUTS = 5, 256  # of the range of s, where an end is looked for and where it is certified
-_TRIES = 8  # of an end, each twice as far from the one that was looked for
+_STEP, _CELLS = 0.1, 32  # from coin to coin, in deviations of the number that say yes, and at least how many
+_BLOCK = 256  # counts y for which a region is found at once, when they are needed
 
 _tail_ends = plain(intervals.binomial_tail_ends)
 _bets = plain(scores.paired_zero_one_interval)
@@ -135,7 +146,7 @@ def paired_table_interval(better: int, worse: int, n: int, ln_delta: float) -> I
     --------
     >>> low, high = paired_table_interval(40, 15, 1000, math.log(0.05))
     >>> round(low, 4), round(high, 4)  # by bets on the disagreements .0064 to .0534
-    (0.0104, 0.0407)
+    (0.0106, 0.0405)
     """
     better, worse = _checked_counts(better, worse, n, "paired_table_interval")
     side = ln_side(ln_delta)
@@ -258,26 +269,46 @@ def _lowest(x: int, y: int, n: int, least: float, level: float, box: Interval) -
         return least + margin - float(_excess(x, y, n, at))
 
     limit, _ = enclosed_root(lacking, -1.0, (x - y) / n)
-    most = min(n, _reach(n * top, level * _WINDOW)[1])
-    first = _region(n, most, limit, least - margin)
 
-    def ln_most(delta: float, points: int, cells: bool) -> float:
-        s = np.linspace(max(bottom, abs(delta)), top, points)
-        ends = (s[:-1], s[1:]) if cells else (s, s)
-        return math.log(max(_of_region(first, n, delta, *ends, level).max(), 1e-300) / level)
+    @cache
+    def block(number: int) -> Counts:
+        return _region(n, np.arange(number * _BLOCK, (number + 1) * _BLOCK), limit, least - margin)
 
-    start, end = -top * (1.0 - 1e-9), min((x - y) / n, top)
-    if not start < end or ln_most(start, _POINTS, False) > 0.0:
-        return -top
-    about = end
-    if ln_most(end, _POINTS, False) > 0.0:
-        about, _ = enclosed_root(lambda at: ln_most(at, _POINTS, False), start, end, halvings=22)
-    # The corner of a cell has a difference that is larger by half the cell, so that much less is rejected.
-    reach = (top - max(bottom, abs(about))) / (2.0 * _CUTS) * (1.0 + 1e-6) + OUTWARDS
-    for delta in about - reach * 2.0 ** np.arange(_TRIES):
-        if delta > start and ln_most(float(delta), _CUTS + 1, True) <= 0.0:
-            return float(delta)
-    return -top
+    def tail(y: Counts, p: Array, q: Array) -> Array:
+        first = np.concatenate([block(i) for i in range(y[0] // _BLOCK, y[-1] // _BLOCK + 1)])
+        share = np.minimum(p / np.maximum(1.0 - q, 1e-300), 1.0)[:, None]
+        return _upper_tail(first[y - y[0] // _BLOCK * _BLOCK], n - y, share)
+
+    def deviates(delta: float) -> float:
+        """Return by how much, about in deviations of x - y, less than Delta would be rejected."""
+        k = _coins(n, max(bottom, abs(delta)), top, abs(delta), least)
+        p, q = ((1.0 - abs(delta)) * k / 2.0 + max(each, 0.0) for each in (delta, -delta))
+        ln_each = np.log(np.maximum(_mixed(n, q, level, n, lambda y: tail(y, p, q)), 1e-300))
+        ln_most = float(_most_between(n, k, ln_each).max())
+        return math.sqrt(-2.0 * math.log(level)) - math.sqrt(-2.0 * min(ln_most, 0.0))
+
+    return last_negative(deviates, -top, (x - y) / n, limit, n / math.sqrt(x + y + 1.0))
+
+
+def _coins(n: int, bottom: float, top: float, sure: float, nats: float) -> Array:
+    """Return chances of a coin from one s to another, a step or less apart, if |Delta| is ``sure``.
+
+    A step costs a part of the width that does not depend on the level.
+    """
+    shares = (np.clip((s - sure) / max(1.0 - sure, 1e-300), 0.0, 1.0) for s in (bottom, top))
+    low, high = (math.asin(math.sqrt(share)) for share in shares)
+    cells = 2.0 * math.sqrt(n) * (high - low) / (_STEP * math.sqrt(1.0 + 2.0 * nats))
+    return np.asarray(np.sin(np.linspace(low, high, max(math.ceil(cells), _CELLS) + 1)) ** 2)
+
+
+def _most_between(n: int, k: Array, ln_each: Array) -> Array:
+    """Return the most that ln P(R) is from each chance of a coin to the next, by its values there."""
+    low, high = k[:-1], k[1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_low, by_high = np.log(high / low), np.log1p(-low) - np.log1p(-high)
+    spread = n * np.where(high <= 0.5, high * (1.0 - high), np.where(low >= 0.5, low * (1.0 - low), 0.25))
+    apart = np.fmin(np.sqrt(spread) * (by_low + by_high), n * np.fmin(by_low, by_high))
+    return np.asarray(np.maximum(ln_each[:-1], ln_each[1:]) + apart**2 / 8.0)
 
 
 def _excess(x: ArrayLike, y: ArrayLike, n: int, delta: float) -> Array:
@@ -292,28 +323,14 @@ def _excess(x: ArrayLike, y: ArrayLike, n: int, delta: float) -> Array:
     return np.where((x - y) / n > delta, excess, 0.0)
 
 
-def _region(n: int, most: int, limit: float, least: float) -> Counts:
-    """Return, for each y up to ``most``, the least x of a table in the region; n + 1 if none is."""
-    y = np.arange(most + 1)
-    low, high = np.full(most + 1, -1), n - y + 1  # not in it, and in it, or no table
+def _region(n: int, y: Counts, limit: float, least: float) -> Counts:
+    """Return, for each y, the least x of a table in the region; n + 1 if none is."""
+    low, high = np.full(len(y), -1), np.maximum(n - y + 1, 0)  # not in it, and in it, or no table
     while (high - low > 1).any():
         middle = (low + high) // 2
-        inside = _excess(np.maximum(middle, 0), y, n, limit) >= least
+        inside = _excess(np.maximum(middle, 0), np.minimum(y, n), n, limit) >= least
         low, high = np.where(inside, low, middle), np.where(inside, middle, high)
-    first = np.where(high > n - y, n + 1, high)
-    return np.asarray(np.minimum.accumulate(first[::-1])[::-1])  # its up-closure
-
-
-def _of_region(first: Counts, n: int, delta: float, lows: Array, highs: Array, level: float) -> Array:
-    """Return the most that the region's probability is on cells of s; at points if both ends are the same."""
-    q = np.maximum(lows - delta, 0.0) / 2.0
-    p = np.minimum(np.maximum(highs + delta, 0.0) / 2.0, 1.0 - q)
-
-    def tail(y: Counts) -> Array:
-        share = (p / np.maximum(1.0 - q, 1e-300))[:, None]
-        return _upper_tail(first[y], n - y, np.minimum(share, 1.0))
-
-    return _mixed(n, q, level, len(first) - 1, tail)
+    return np.where(high > n - y, n + 1, high)
 
 
 def _mixed(n: int, q: Array, level: float, most: int, tail: Callable[[Counts], Array]) -> Array:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_ada._solving import enclosed_root, largest_integer, root
+from sklearn_ada._solving import enclosed_root, largest_integer, last_negative, root
 from sklearn_ada.guarantees import smallest_integer
 from tests.support.processes import ROOT
 
@@ -59,6 +59,29 @@ def test_a_function_that_is_no_number_counts_as_not_positive():
 
 def test_a_root_is_where_the_function_is_zero():
     assert root(math.cos, 1.0, 2.0, xtol=1e-14, rtol=1e-15) == pytest.approx(math.pi / 2, rel=1e-13)
+
+
+@given(
+    at=st.floats(-0.9, 0.9), power=st.sampled_from([1.0, 0.4, 3.0]), start=st.floats(-3.0, 3.0),
+    slope=st.floats(0.01, 1e3),
+)  # fmt: skip
+@settings(max_examples=300, deadline=None)
+def test_the_last_negative_number_was_looked_at_and_the_function_is_near_zero_there(at, power, start, slope):
+    calls = {}
+
+    def function(x):
+        calls[x] = math.copysign(abs(x - at) ** power, x - at)
+        return calls[x]
+
+    found = last_negative(function, -1.0, 1.0, start, slope)
+    assert -1e-3 <= calls[found] <= 0.0 or found < at < math.nextafter(found, 2.0)
+    assert len(calls) <= 60
+
+
+def test_where_nothing_is_negative_or_a_number_the_low_end_is_the_last():
+    for value in (1.0, math.nan):
+        assert last_negative(lambda x, v=value: v, -1.0, 1.0, 0.0, 1.0) == -1.0
+    assert last_negative(lambda x: -1.0, -1.0, 1.0, 0.0, 1.0) > 1.0 - 1e-9
 
 
 @given(answer=st.integers(0, 10**9), most=st.integers(0, 10**9), stride=st.integers(2, 9))

@@ -245,6 +245,27 @@ def test_the_likelihood_ratio_is_that_of_a_search_and_orders_tables_upwards(delt
             assert found[table] == pytest.approx(searched_excess(*table, n, delta), abs=1e-6)
 
 
+def test_between_two_coins_a_region_is_hardly_likelier_than_at_both():
+    """A region that one number of coins has nearly reaches the bound: half of its exponent would be wrong."""
+    rng = np.random.default_rng(0)
+    reached = []
+    for n in (1, 3, 30, 400):
+        ends = [(0.0, 1.0), (0.0, 0.3 / n), (1.0 - 0.3 / n, 1.0), (0.0, 0.0), (1.0, 1.0)]
+        for low, high in [*ends, *np.sort(rng.random((20, 2)) ** 2, axis=1).tolist()]:
+            k = np.sin(np.linspace(math.asin(math.sqrt(low)), math.asin(math.sqrt(high)), 4)) ** 2
+            fine = np.sin(np.linspace(*(np.arcsin(np.sqrt(each)) for each in (k[:-1], k[1:])), 41)) ** 2
+            for count in {0, n, n // 2, *rng.integers(0, n + 1, 3).tolist()}:
+                for h in (np.eye(n + 1)[count], rng.random(n + 1) < 0.3, rng.random(n + 1) ** 9):
+                    of_coin = binom.pmf(np.arange(n + 1), n, np.r_[k, fine.ravel()][:, None]) @ h
+                    ln_each = np.log(np.maximum(of_coin, 1e-300))
+                    most = ln_each[len(k) :].reshape(fine.shape).max(axis=0)
+                    bound = paired_tables._most_between(n, k, ln_each[: len(k)])
+                    assert (most <= bound + 1e-9).all()
+                    spare = np.maximum(ln_each[: len(k) - 1], ln_each[1 : len(k)])
+                    reached.append(((most - spare) / np.maximum(bound - spare, 1e-3)).max())
+    assert 0.6 < max(reached) <= 1.0 + 1e-9
+
+
 def searched_excess(x, y, n, delta):
     def ln_likelihood(q):
         shares = np.clip([q + delta, q, 1.0 - 2.0 * q - delta], 1e-300, 1.0)
