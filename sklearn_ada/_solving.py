@@ -103,10 +103,11 @@ def last_negative(
     >>> round(last_negative(lambda x: x**3 - 2.0, 0.0, 2.0, 1.0, 3.0), 3)
     1.26
     """
-    at, before = start, None
+    at, before, ends = start, None, (low, high)
     for _ in range(60):
         if not low < at < high:
-            at = 0.5 * (low + high)
+            end = low if at <= low else high
+            at = end + (1e-9 if end in ends else 0.5) * (low + high - 2.0 * end)
             if not low < at < high:
                 break
         value = function(at)

@@ -126,9 +126,23 @@ def cells_with_an_end_in_the_box(metric, value, box, region, level):
     return not (region.probability(a[1:][kept], np.maximum(b[:-1][kept], low)) > level).any()
 
 
+class _WithoutClosure:
+    """NumPy without running maxima, by which regions are closed upwards."""
+
+    class Maximum:
+        __call__ = staticmethod(np.maximum)
+        accumulate = staticmethod(lambda reach: reach)
+
+    maximum = Maximum()
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+
 @pytest.mark.parametrize(("part", "mutant", "metric", "sizes", "delta"), [
     ("_bracket", with_the_bracket_of_six_errors, "f_beta", (4, 8), 1e-10),
     ("_is_excluded", middle_only, "precision", (5, 2), 0.36),
+    ("np", _WithoutClosure(), "precision", (12, 3), 1e-3),
 ])  # fmt: skip
 def test_a_mutant_misses_more_often(part, mutant, metric, sizes, delta, monkeypatch):
     assert worst_side(metric, sizes, delta) <= delta / 2

@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import binom, multinomial
 
+from sklearn_ada._solving import last_negative
 from sklearn_ada.guarantees import paired_mix_interval, paired_table_interval, paired_tables
 from tests.support.rows import each_row_of
 
@@ -109,6 +110,43 @@ def test_without_the_nuisance_bound_one_law_misses_too_much(n, delta, monkeypatc
     assert one_law_misses(n, delta) > delta
 
 
+def test_a_search_that_starts_at_six_deviations_misses_too_much(monkeypatch):
+    assert one_law_misses(12, 1e-10) <= 0.5e-10
+
+    def from_six_deviations(function, low, high, start, slope):
+        return last_negative(function, max(low, high - 6.0 / slope), high, start, slope)
+
+    monkeypatch.setattr(paired_tables, "last_negative", from_six_deviations)
+    assert one_law_misses(12, 1e-10) > 10.0 * 0.5e-10
+
+
+@pytest.mark.parametrize("delta", [0.36, 0.05, 1e-8])
+def test_the_parts_of_a_level_are_all_of_it_and_no_more(delta, monkeypatch):
+    """A fallback that took none of it, or a nuisance whose bound was free, would make the sum more."""
+    spent = []
+
+    def spending(name, level_of):
+        original = getattr(paired_tables, name)
+
+        def spent_by(*given, **kwargs):
+            spent.append(level_of(*given))
+            return original(*given, **kwargs)
+
+        monkeypatch.setattr(paired_tables, name, spent_by)
+
+    spending("_bets", lambda x, y, n, ln_delta: math.exp(ln_delta))
+    spending("_lowest_of_binomials", lambda k, n, sigma, level: level)
+    spending("_lowest", lambda x, y, n, least, level, box: level)
+    spending("_tail_ends", lambda low, high, n, ln_level: math.exp(ln_level))  # above the upper end
+    paired_mix_interval(30, 20, [10, 15, 25], [200, 300, 500], math.log(delta))
+    assert len(spent) == 1 + 2 + 1 + 3
+    assert sum(spent) == pytest.approx(delta, rel=1e-9)
+    spent.clear()
+    paired_table_interval(30, 20, 1000, math.log(delta))
+    assert len(spent) == 1 + 2
+    assert sum(spent) + spent[0] == pytest.approx(delta, rel=1e-9)  # both ends of the nuisance
+
+
 def test_pairs_of_one_law_miss_at_a_mix_and_pairs_at_a_mix_do_not():
     """Two rows differ always, eight never: where .64 is claimed, .50 is covered."""
     missed = {"one law": 0.0, "mix": 0.0}
@@ -162,10 +200,13 @@ def binomials(n, a, b):
     return np.convolve(binom.pmf(counts, n, a), binom.pmf(counts, n, b)[::-1])
 
 
-def laws_of_rows(most, drawn):
-    """Yield probabilities of rows: of two kinds in every proportion, and drawn."""
+def laws_of_rows(most, drawn, kinds=0):
+    """Yield probabilities of rows: of two kinds in every proportion, drawn, and all of 7 rows or less."""
     corners = [(0, 0), (0.5, 0), (0, 0.5), (0.25, 0.25), (0.1, 0), (0, 0.1), (0.4, 0.1), (0.02, 0.02)]
     rng = np.random.default_rng(0)
+    for n in range(1, 8):
+        for rows in itertools.combinations_with_replacement(corners[:kinds], n):
+            yield np.array(rows)[:, 0], np.array(rows)[:, 1]
     for n in range(2, most + 1):
         for first, second in itertools.combinations(corners, 2):
             for k in range(n + 1):
@@ -188,10 +229,13 @@ def excess(p, q, beyond):
     return float((tails[0] - tails[1])[counted].max(initial=-1.0))
 
 
-@pytest.mark.parametrize(("most", "drawn"), [(9, 40), pytest.param(14, 1000, marks=pytest.mark.slow)])
-def test_two_binomials_bound_the_tail_from_two_above_the_mean_on(most, drawn):
+@pytest.mark.parametrize(("most", "drawn", "kinds"), [
+    (9, 40, 0), pytest.param(14, 200, 8, marks=pytest.mark.thorough),
+    pytest.param(14, 10_000, 8, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_two_binomials_bound_the_tail_from_two_above_the_mean_on(most, drawn, kinds):
     """From 1.5 above it on they do not."""
-    laws = list(laws_of_rows(most, drawn))
+    laws = list(laws_of_rows(most, drawn, kinds))
     assert max(excess(p, q, 2.0) for p, q in laws) < 1e-12
     assert max(excess(p, q, 1.5) for p, q in laws) > 3e-4
 
@@ -223,6 +267,23 @@ def test_the_bound_of_two_binomials_rises_in_both_of_its_parameters(n):
         assert (np.diff(tails) >= -1e-12).all()
 
 
+@pytest.mark.parametrize("level", [0.24, 0.02, 1e-7])
+def test_the_end_of_two_binomials_is_where_their_tail_has_the_level_or_two_below_the_count(level):
+    n, at_two_below = 10, 0
+    for sigma, k in itertools.product((0.02, 0.3, 1.0), range(-9, n + 1)):
+        found = paired_tables._lowest_of_binomials(k, n, sigma, level)
+        at_two_below += found == pytest.approx((k - 2) / n, abs=1e-9)
+        if found > -sigma:
+            assert n * found <= k - 2
+            tails = [
+                binomials(n, (sigma + d) / 2.0, (sigma - d) / 2.0)[k + n :].sum()
+                for d in (found, min(found + 1e-6, sigma))
+            ]
+            assert tails[0] <= level
+            assert tails[1] > level * 0.999 or found > min((k - 2) / n, sigma) - 1e-6
+    assert at_two_below > 0 or level < 0.24
+
+
 def test_the_mean_of_sigma_is_below_the_chord():
     rng = np.random.default_rng(0)
     for most in (0.05, 0.3, 0.5):
@@ -249,12 +310,12 @@ def test_between_two_coins_a_region_is_hardly_likelier_than_at_both():
     """A region that one number of coins has nearly reaches the bound: half of its exponent would be wrong."""
     rng = np.random.default_rng(0)
     reached = []
-    for n in (1, 3, 30, 400):
+    for n in (1, 3, 200):
         ends = [(0.0, 1.0), (0.0, 0.3 / n), (1.0 - 0.3 / n, 1.0), (0.0, 0.0), (1.0, 1.0)]
-        for low, high in [*ends, *np.sort(rng.random((20, 2)) ** 2, axis=1).tolist()]:
+        for low, high in [*ends, *np.sort(rng.random((8, 2)) ** 2, axis=1).tolist()]:
             k = np.sin(np.linspace(math.asin(math.sqrt(low)), math.asin(math.sqrt(high)), 4)) ** 2
-            fine = np.sin(np.linspace(*(np.arcsin(np.sqrt(each)) for each in (k[:-1], k[1:])), 41)) ** 2
-            for count in {0, n, n // 2, *rng.integers(0, n + 1, 3).tolist()}:
+            fine = np.sin(np.linspace(*(np.arcsin(np.sqrt(each)) for each in (k[:-1], k[1:])), 21)) ** 2
+            for count in {0, n, n // 2, int(rng.integers(0, n + 1))}:
                 for h in (np.eye(n + 1)[count], rng.random(n + 1) < 0.3, rng.random(n + 1) ** 9):
                     of_coin = binom.pmf(np.arange(n + 1), n, np.r_[k, fine.ravel()][:, None]) @ h
                     ln_each = np.log(np.maximum(of_coin, 1e-300))
