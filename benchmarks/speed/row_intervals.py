@@ -6,7 +6,9 @@ that takes above them.
 
 from __future__ import annotations
 
+import itertools
 import math
+import time
 import tracemalloc
 import warnings
 
@@ -16,16 +18,19 @@ from sklearn.base import BaseEstimator
 
 from benchmarks.speed.finding import Finding
 from benchmarks.speed.timing import by_turns
+from benchmarks.validity.comparisons import Column, disagreeing
 from sklearn_ada import Holdout, Metric
 from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.questions.all_rows import with_rows_interval
 from sklearn_ada.terms.models import Subject
 
-__all__ = ["measure"]
+__all__ = ["measure", "measure_comparisons"]
 
 MOST_SECONDS = {"mean": 2.0, "bands": 1.0, "table": 1.0}
 MOST_MEGABYTES = 64.0  # of means; both at a million rows
+MOST_COMPARING = {10**4: 0.5, 10**5: 2.0}  # seconds of a whole comparison
+MOST_MEGABYTES_COMPARING = 200.0
 LN_DELTA = math.log(1e-4)
 
 
@@ -98,6 +103,33 @@ def measure(seed, *, sizes=(10**3, 10**5, 10**6), rounds=3):
                     Finding(f"its memory, {name}", megabytes, f"{megabytes:.0f} MB", at_most=MOST_MEGABYTES)
                 )
     return found
+
+
+def measure_comparisons(seed, *, sizes=(10**4, 10**5)):
+    """Return what `Holdout.compare` takes where models differ on a twentieth, and on half, of the rows."""
+    found, rng = [], np.random.default_rng(seed)
+    for class_mix, differ, n in itertools.product(("priced", "conditional"), (0.05, 0.5), sizes):
+        begun = time.perf_counter()
+        _compare(rng, class_mix, differ, n)
+        seconds = time.perf_counter() - begun
+        tracemalloc.start()
+        _compare(rng, class_mix, differ, n)
+        megabytes = tracemalloc.get_traced_memory()[1] / 1e6
+        tracemalloc.stop()
+        case = f"{n:,} rows, {differ:.0%} differ, class_mix={class_mix!r}"
+        most = MOST_COMPARING.get(n)
+        found.append(Finding(f"comparison, {case}: seconds", seconds, f"{seconds:.3f} s", at_most=most))
+        most = MOST_MEGABYTES_COMPARING
+        found.append(Finding(f"its memory, {case}", megabytes, f"{megabytes:.0f} MB", at_most=most))
+    return found
+
+
+def _compare(rng, class_mix, differ, n):
+    (X, y), guess_from = disagreeing(rng, n, differ), disagreeing(rng, n, differ)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        holdout = Holdout(X, y, ledger=":memory:", class_mix=class_mix)
+        holdout.compare(Column(0), Column(1), scoring="accuracy", guess_from=guess_from)
 
 
 def _interval(name, kind, population, function, seed, n, rounds):

@@ -34,7 +34,7 @@ from sklearn_ada import Holdout
 from sklearn_ada.guarantees.intervals import clopper_pearson
 from sklearn_ada.guarantees.scores import paired_zero_one_interval
 
-__all__ = ["compared", "width_over_normal"]
+__all__ = ["Column", "compared", "disagreeing", "width_over_normal"]
 
 SPLITS, ROWS, DELTA = 500, 500, 0.05
 
@@ -48,7 +48,7 @@ _SETS = {
 }
 
 
-class _Column(ClassifierMixin, BaseEstimator):
+class Column(ClassifierMixin, BaseEstimator):
     """Predict what a column says."""
 
     def __init__(self, number: int) -> None:
@@ -56,6 +56,7 @@ class _Column(ClassifierMixin, BaseEstimator):
         self.classes_ = np.array([0, 1])
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the column."""
         return np.asarray(X)[:, self.number].astype(int)
 
 
@@ -95,6 +96,17 @@ def compared(wrong: NDArray[np.bool_], *, identical_rows: bool) -> tuple[int, fl
     return misses, float(np.mean(widths)), float(np.mean(widths) / np.mean(apart))
 
 
+def disagreeing(
+    rng: np.random.Generator, n: int, differ: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return what two models predict, a column each, and labels; the second is right on three of five."""
+    y, kind = rng.integers(0, 2, n), rng.random(n)
+    right = rng.random(n) < 0.8
+    first = np.where(kind < differ, kind < 0.4 * differ, right)
+    second = np.where(kind < differ, kind >= 0.4 * differ, right)
+    return np.column_stack([np.where(each, y, 1 - y) for each in (first, second)]).astype(float), y
+
+
 def width_over_normal(
     seed: int, class_mix: str, *, before: bool = False, n: int = 1000, differ: float = 0.05
 ) -> float:
@@ -103,20 +115,11 @@ def width_over_normal(
     ``before`` is for the sign test and bets.
     """
     rng = np.random.default_rng(seed)
-
-    def drawn() -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
-        y, kind = rng.integers(0, 2, n), rng.random(n)
-        right = rng.random(n) < 0.8
-        a_is_right = np.where(kind < differ, kind < 0.4 * differ, right)
-        b_is_right = np.where(kind < differ, kind >= 0.4 * differ, right)
-        return y, [np.where(each, y, 1 - y) for each in (a_is_right, b_is_right)]
-
-    (y, said), (known, foreseen) = drawn(), drawn()
-    X, X_known = (np.column_stack(columns).astype(float) for columns in (said, foreseen))
+    (X, y), guess_from = disagreeing(rng, n, differ), disagreeing(rng, n, differ)
     patch = mock.patch("sklearn_ada.metrics.means._chosen", return_value=None)
     with tempfile.TemporaryDirectory() as folder, patch if before else contextlib.nullcontext():
         holdout = Holdout(X, y, ledger=f"{folder}/ledger.db", class_mix=class_mix)
-        answer = holdout.compare(_Column(0), _Column(1), scoring="accuracy", guess_from=(X_known, known))
+        answer = holdout.compare(Column(0), Column(1), scoring="accuracy", guess_from=guess_from)
     away = (X[:, 1] == y).astype(float) - (X[:, 0] == y)
     normal = -2.0 * float(ndtri_exp(answer.certificate.ln_delta - math.log(2.0))) * away.std() / math.sqrt(n)
     return (answer.interval[1] - answer.interval[0]) / normal

@@ -122,14 +122,18 @@ def test_a_search_that_starts_at_six_deviations_misses_too_much(monkeypatch):
 
 @pytest.mark.parametrize("delta", [0.36, 0.05, 1e-8])
 def test_the_parts_of_a_level_are_all_of_it_and_no_more(delta, monkeypatch):
-    """A fallback that took none of it, or a nuisance whose bound was free, would make the sum more."""
-    spent = []
+    """A fallback that took none of it, or a nuisance whose bound was free, would make the sum more.
+
+    The number of disagreements is of unequal rows, so its bound has the rule of count 1; those of classes not.
+    """
+    spent, alike = [], []
 
     def spending(name, level_of):
         original = getattr(paired_tables, name)
 
         def spent_by(*given, **kwargs):
             spent.append(level_of(*given))
+            alike.extend(kwargs.get("identical_rows", False) for _ in range(name == "_tail_ends"))
             return original(*given, **kwargs)
 
         monkeypatch.setattr(paired_tables, name, spent_by)
@@ -141,6 +145,7 @@ def test_the_parts_of_a_level_are_all_of_it_and_no_more(delta, monkeypatch):
     paired_mix_interval(30, 20, [10, 15, 25], [200, 300, 500], math.log(delta))
     assert len(spent) == 1 + 2 + 1 + 3
     assert sum(spent) == pytest.approx(delta, rel=1e-9)
+    assert alike == [False, True, True, True]
     spent.clear()
     paired_table_interval(30, 20, 1000, math.log(delta))
     assert len(spent) == 1 + 2

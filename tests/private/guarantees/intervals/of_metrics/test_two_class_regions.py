@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sklearn_ada.guarantees import two_class
+from sklearn_ada.guarantees import binomial_tail_ends, two_class
 from tests.laws.guarantees.intervals.of_metrics.test_two_class_enumeration import law_of_sum
 
 CASES = [  # metric, share, sizes, counts, level
@@ -81,3 +81,20 @@ def test_unequal_rows_are_no_likelier_than_the_bound(case):
         for a in (0.1, 0.5, 0.95):
             exact = float((np.outer(binom.pmf(np.arange(sizes[0] + 1), sizes[0], a), law) * inside).sum())
             assert exact <= float(region.probability(np.array([a]), np.array([mean]))[0]) + 1e-12
+
+
+@pytest.mark.parametrize("one_law", [True, False])
+def test_a_box_of_unequal_rows_has_the_rule_of_count_one(one_law, monkeypatch):
+    """Without it a lone row that alone errs is beyond the box too often, by less than sampling would show."""
+    ends = {}
+
+    def recorded(low, high, n, ln_side, *, identical_rows):
+        ends[n, low] = binomial_tail_ends(low, high, n, ln_side, identical_rows=identical_rows), ln_side
+        return ends[n, low][0]
+
+    monkeypatch.setattr(two_class, "binomial_tail_ends", recorded)
+    two_class.two_class_interval("f_beta", 1, 6, 1, 8, np.log(0.36), one_law=one_law)
+    for (n, count), of_one_law in (((6, 1), True), ((8, 1), one_law)):
+        (low, _), ln_side = ends[n, count]
+        at_low = 1.0 - (1.0 - low) ** n if of_one_law else n * low
+        assert at_low == pytest.approx(np.exp(ln_side), rel=1e-9)
