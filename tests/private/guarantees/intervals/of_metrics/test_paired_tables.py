@@ -124,7 +124,7 @@ def test_a_search_that_starts_at_six_deviations_misses_too_much(monkeypatch):
 def test_the_parts_of_a_level_are_all_of_it_and_no_more(delta, monkeypatch):
     """A fallback that took none of it, or a nuisance whose bound was free, would make the sum more.
 
-    The number of disagreements is of unequal rows, so its bound has the rule of count 1; those of classes not.
+    The bound of the mean disagreement, of unequal rows, has the rule of count 1; those of classes have not.
     """
     spent, alike = [], []
 
