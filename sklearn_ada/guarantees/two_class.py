@@ -77,16 +77,21 @@ _CHUNK = 2**18  # tables at once
 
 
 _UNIT, _CORRELATION = (0.0, 1.0), (-1.0, 1.0)
-_RANGES = {
+RANGES = {
     "accuracy": _UNIT, "balanced_accuracy": _UNIT, "f_beta": _UNIT, "geometric_mean": _UNIT, "jaccard": _UNIT,
     "kappa": _CORRELATION, "matthews_corrcoef": _CORRELATION,
     "neg_negative_likelihood_ratio": (-math.inf, 0.0), "positive_likelihood_ratio": (0.0, math.inf),
     "precision": _UNIT,
 }  # fmt: skip
 
+WITHOUT_SHARE = {
+    "balanced_accuracy", "geometric_mean", "neg_negative_likelihood_ratio", "positive_likelihood_ratio"
+}  # fmt: skip
+"""The metrics that do not depend on the share of positives."""
+
 
 @checked(
-    metric=option(_RANGES), positives="count", negatives="count",
+    metric=option(RANGES), positives="count", negatives="count",
     ln_delta="<= 0",
 )  # fmt: skip
 def two_class_interval(
@@ -148,11 +153,11 @@ def two_class_interval(
     if share is None:
         share = positives / (positives + negatives)
     share, beta = real(0.0, 1.0)(share, "share", owner), real(0.0, closed="low")(beta, "beta", owner)
-    rates = _rates(metric, share, beta)
+    rates = rates_of(metric, share, beta)
     ln_level, missed = ln_side(ln_delta), (positives - true_positives, negatives - false_positives)
     low = _low_end(rates, counts, sizes, ln_level, one_law)
-    high = -_low_end(_Mirror(rates), missed, sizes, ln_level, one_law)
-    bottom, top = _RANGES[metric]
+    high = -_low_end(Mirror(rates), missed, sizes, ln_level, one_law)
+    bottom, top = RANGES[metric]
     return max(low - OUTWARDS * (1.0 + abs(low)), bottom), min(high + OUTWARDS * (1.0 + abs(high)), top)
 
 
@@ -175,11 +180,11 @@ def two_class_value(metric: str, recall: float, false_rate: float, share: float,
     >>> round(two_class_value("f_beta", 0.8, 10 / 900, 0.1), 4)
     0.8421
     """
-    return _value(_rates(metric, share, beta), recall, false_rate)
+    return _value(rates_of(metric, share, beta), recall, false_rate)
 
 
 def _low_end(
-    metric: _Rates, counts: tuple[int, ...], sizes: tuple[int, ...], ln_level: float, one_law: bool
+    metric: Rates, counts: tuple[int, ...], sizes: tuple[int, ...], ln_level: float, one_law: bool
 ) -> float:
     """Return a number that is above the metric with probability at most ``e^ln_level``."""
     is_far = ln_level < _LN_LEAST
@@ -191,7 +196,7 @@ def _low_end(
     low, high = _bracket(metric, counts, sizes, box)
     if is_far or not low < high:  # neither where the observed table has no value
         return low
-    region = _Region.of(metric, counts, sizes, box, ln_level, one_law)
+    region = Region.of(metric, counts, sizes, box, ln_level, one_law)
     level = math.exp(ln_level) * (1.0 - _GAMMA - 2.0 * _UNSEEN - _ROUNDING)
     for _ in range(_HALVINGS):
         middle = low + 0.5 * (high - low) if math.isfinite(high) else 2.0 * low + 1.0
@@ -202,20 +207,20 @@ def _low_end(
 
 
 def _bracket(
-    metric: _Rates, counts: tuple[int, ...], sizes: tuple[int, ...], box: tuple[Interval, ...]
+    metric: Rates, counts: tuple[int, ...], sizes: tuple[int, ...], box: tuple[Interval, ...]
 ) -> Interval:
     """Return the metric at the worst rates of the box, and as it is observed."""
     observed = (count / size for count, size in zip(counts, sizes, strict=True))
     return _value(metric, box[0][0], box[1][1]), _value(metric, *observed)
 
 
-def _value(metric: _Rates, a: float, b: float) -> float:
+def _value(metric: Rates, a: float, b: float) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(metric.value(np.array([a]), np.array([b]))[0])
 
 
 def _is_excluded(
-    metric: _Rates, value: float, box: tuple[Interval, ...], region: _Region, level: float
+    metric: Rates, value: float, box: tuple[Interval, ...], region: Region, level: float
 ) -> bool:
     """Return whether U has at most the level's probability wherever the metric has a value in the box."""
     (low_a, high_a), (low_b, high_b) = box
@@ -280,7 +285,7 @@ class _Counts:
 
 
 @dataclass(frozen=True)
-class _Region:
+class Region:
     """The up-closure U, inside the windows of both counts.
 
     ``reach`` is for each number of true positives how many of the window's numbers of false ones belong to
@@ -295,15 +300,19 @@ class _Region:
     @classmethod
     def of(
         cls,
-        metric: _Rates,
+        metric: Rates,
         counts: tuple[int, ...],
         sizes: tuple[int, ...],
         box: tuple[Interval, ...],
         ln_level: float,
         one_law: bool,
-    ) -> _Region:
-        """Return the tables that are not below the observed one, closed upwards."""
-        tail, z = _UNSEEN * math.exp(ln_level), float(ndtri_exp(ln_level))
+        ln_rank: float | None = None,
+    ) -> Region:
+        """Return the tables that are not below the observed one, closed upwards.
+
+        They are ranked by about the limit that they have at ``ln_rank``, by default the level.
+        """
+        tail, z = _UNSEEN * math.exp(ln_level), float(ndtri_exp(ln_level if ln_rank is None else ln_rank))
         hits, errors = (_Counts.of(size, ends, tail) for size, ends in zip(sizes, box, strict=True))
 
         def limits(x: Array, y: Array) -> Array:
@@ -353,10 +362,11 @@ class _Region:
         return np.asarray(total + below * g[:, 1] + steps[:, 0] * line)
 
 
-_Linear = tuple[float, float, float]
+Number = float | Array
+_Linear = tuple[Number, Number, Number]
 
 
-class _Rates(ABC):
+class Rates(ABC):
     """A metric of two classes by its two rates: it rises in the first and falls in the second."""
 
     @abstractmethod
@@ -368,7 +378,7 @@ class _Rates(ABC):
         """Return the derivatives by both rates."""
 
     @abstractmethod
-    def false_rate(self, a: Array, value: float) -> Array:
+    def false_rate(self, a: Array, value: Number) -> Array:
         """Return b at which the metric has a value, or hardly less.
 
         It rises in a. Where there is none, it is negative or above 1.
@@ -376,12 +386,12 @@ class _Rates(ABC):
 
 
 @dataclass(frozen=True)
-class _Fraction(_Rates):
+class _Fraction(Rates):
     """A ratio of two linear functions of the rates."""
 
     top: _Linear
     bottom: _Linear
-    margin: float
+    margin: Number
 
     def value(self, a: Array, b: Array) -> Array:
         over, under = (each[0] + each[1] * a + each[2] * b for each in (self.top, self.bottom))
@@ -393,13 +403,13 @@ class _Fraction(_Rates):
         value = (self.top[0] + self.top[1] * a + self.top[2] * b) / under
         return (self.top[1] - value * self.bottom[1]) / under, (self.top[2] - value * self.bottom[2]) / under
 
-    def false_rate(self, a: Array, value: float) -> Array:
+    def false_rate(self, a: Array, value: Number) -> Array:
         over = self.top[0] - value * self.bottom[0] + (self.top[1] - value * self.bottom[1]) * a
         return np.asarray(over / (value * self.bottom[2] - self.top[2]) - self.margin)
 
 
 @dataclass(frozen=True)
-class _Correlation(_Rates):
+class _Correlation(Rates):
     """Matthews' correlation: with ``q = t a + (1 - t) b``, ``(a - b) sqrt(t (1 - t) / (q (1 - q)))``.
 
     It rises in a: the sign of its derivative is that of ``2 q (1 - q) - t (a - b)(1 - 2 q)``. If ``a >= b``
@@ -407,7 +417,7 @@ class _Correlation(_Rates):
     ``t (b - a) <= 1 - q``, so it is at least 1 - q; else both terms have one sign. By symmetry it falls in b.
     """
 
-    share: float
+    share: Number
 
     def value(self, a: Array, b: Array) -> Array:
         return np.nan_to_num((a - b) * self._scale(a, b)[0])  # where one class is predicted, the limit 0
@@ -417,7 +427,7 @@ class _Correlation(_Rates):
         rest = (a - b) * bent
         return scale * (1.0 - self.share * rest), scale * (-1.0 - (1.0 - self.share) * rest)
 
-    def false_rate(self, a: Array, value: float) -> Array:
+    def false_rate(self, a: Array, value: Number) -> Array:
         rest, square = 1.0 - self.share, value * value
         both = self.share * rest
         second, first = both + square * rest**2, square * rest * (1.0 - 2.0 * a)
@@ -432,7 +442,7 @@ class _Correlation(_Rates):
         return scale, (1.0 - 2.0 * predicted) / (2.0 * square)
 
 
-class _GeometricMean(_Rates):
+class _GeometricMean(Rates):
     """The root of sensitivity times specificity."""
 
     def value(self, a: Array, b: Array) -> Array:
@@ -442,16 +452,16 @@ class _GeometricMean(_Rates):
         value = self.value(a, b)
         return value / (2.0 * a), -value / (2.0 * (1.0 - b))
 
-    def false_rate(self, a: Array, value: float) -> Array:
+    def false_rate(self, a: Array, value: Number) -> Array:
         with np.errstate(divide="ignore"):
             return np.asarray(1.0 - np.divide(value * value, a) - 4e-15)
 
 
 @dataclass(frozen=True)
-class _Mirror(_Rates):
+class Mirror(Rates):
     """Minus a metric, with the predictions exchanged."""
 
-    metric: _Rates
+    metric: Rates
 
     def value(self, a: Array, b: Array) -> Array:
         return -self.metric.value(1.0 - a, 1.0 - b)
@@ -459,11 +469,11 @@ class _Mirror(_Rates):
     def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:
         return self.metric.slopes(1.0 - a, 1.0 - b)
 
-    def false_rate(self, a: Array, value: float) -> Array:
+    def false_rate(self, a: Array, value: Number) -> Array:
         return np.asarray(1.0 - self.metric.false_rate(1.0 - a, -value) - 1e-12)
 
 
-_FRACTIONS: dict[str, Callable[[float, float], tuple[_Linear, _Linear]]] = {
+_FRACTIONS: dict[str, Callable[[Number, float], tuple[_Linear, _Linear]]] = {
     "accuracy": lambda t, beta: ((1.0 - t, t, t - 1.0), (1.0, 0.0, 0.0)),
     "balanced_accuracy": lambda t, beta: ((0.5, 0.5, -0.5), (1.0, 0.0, 0.0)),
     "f_beta": lambda t, beta: ((0.0, (1.0 + beta**2) * t, 0.0), (beta**2 * t, t, 1.0 - t)),
@@ -479,7 +489,7 @@ _FRACTIONS: dict[str, Callable[[float, float], tuple[_Linear, _Linear]]] = {
 """Numerator and denominator: a constant, and the factors of both rates."""
 
 
-def _rates(name: str, share: float, beta: float) -> _Rates:
+def rates_of(name: str, share: Number, beta: float) -> Rates:
     """Return a metric as a function of the two rates, at a share of the positive class."""
     if name == "geometric_mean":
         return _GeometricMean()

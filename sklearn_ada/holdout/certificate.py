@@ -42,6 +42,7 @@ import numpy as np
 from sklearn_ada._validation import bad_parameter, counted, number, percent, printable
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease
+from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.tilted import Tilt
@@ -275,7 +276,7 @@ def page_of(prefix: Prefix) -> str:
         ("Asked", f"{questions}, {asked['refused']} refused"),
         ("Answered", f"{given}, {confidence} that all intervals hold together"),
         ("Revealed", f"{revealed['nats']:.4g} nats (information about the rows, natural logarithms)"),
-        ("Answers", f"{answered}, by {route}, class counts {_CLASS_COUNTS[holdout['class_mix']]}"),
+        ("Answers", f"{answered}, by {route}, class counts {_counts_of(holdout['class_mix'])}"),
         ("Tolerance", "none" if holdout["tolerance"] is None else f"half-width {holdout['tolerance']:g}"),
         ("Asked by", askers_of(asked["asked by"])),
         ("State", "closed: nothing new is answered" if revealed["closed"] else "open"),
@@ -307,7 +308,11 @@ def page_of(prefix: Prefix) -> str:
 </body></html>"""
 
 
-_CLASS_COUNTS = {"conditional": "known to whoever asks", "priced": "paid for"}
+def _counts_of(class_mix: Any) -> str:
+    """Return what is taken for granted of class counts."""
+    if isinstance(class_mix, str):
+        return "paid for" if class_mix == "priced" else "known to whoever asks"
+    return f"known to whoever asks, intervals at the declared shares {ClassMix.of(dict(class_mix))}"
 
 
 def _versions() -> str:

@@ -350,6 +350,8 @@ def pooled(
             fix = "Make a holdout of the new rows alone, with a ledger of its own."
             raise bad_parameter(name, "Holdout", f"{needed} for rows to be added", got, fix)
     more = HoldoutData(X, check_labels(y, _OWNER))
+    if policy.mix is not None:
+        policy.mix.check_classes(np.concatenate([np.unique(data.y), np.unique(more.y)]))
     every = None
     if ids is not None and data.ids is not None:
         every = np.concatenate([data.ids, ids])

@@ -256,6 +256,10 @@ def _plan(session: Session, asked: Ask) -> Question:
     check_option(asked.purpose, "purpose", "a question", PURPOSES)
     kind: type[Question] = _checked_class(settings, asked.purpose, owner) or CodedQuestion
     median = settings if kind is StableQuestion else None
+    if median is not None and policy.mix is not None:
+        expected = f"None, or a mechanism other than a median, with class_mix={policy.mix}"
+        fix = "A median over subsamples is of the holdout's class mix."
+        raise bad_parameter("settings", owner, expected, settings, fix)
     if subject.is_given:
         if median is not None:
             expected = "None, or of a mechanism other than a median"
@@ -377,7 +381,7 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
             return _ALIKE
         if not policy.is_described:
             return "has no answer with noise, and this holdout certifies by privacy alone"
-        if metric.measure.at_class_mix and policy.class_mix == "priced":
+        if policy.class_mix == "priced" and not data.holds_for_one_law(metric.measure):
             return _GIVEN_COUNTS
         of_certify = "has an interval of all rows, which a certify releases and a check does not"
         return "" if purpose == "certify" else of_certify

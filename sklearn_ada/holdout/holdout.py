@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike, NDArray
@@ -42,7 +42,7 @@ from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Subject
-from sklearn_ada.terms.policy import Asker, Policy
+from sklearn_ada.terms.policy import Asker, Policy, check_class_mix
 from sklearn_ada.terms.row_tables import MISSING
 from sklearn_ada.terms.seal_key import public_key_text
 
@@ -132,10 +132,17 @@ class Holdout(Uncopied):
         be wider is refused. None refuses nothing: intervals widen until they are *vacuous*, as wide as the
         range. The half-width of a precision, F1 or Jaccard index is computed for the denominator that the
         guess suggests. That of a stable median is in quantile levels.
-    class_mix : {"conditional", "priced"}, default="conditional"
-        Whether anybody may know how many rows of each class the holdout has. "conditional": yes, so intervals
-        hold for the population at these class proportions. "priced": no; the class counts are paid for once,
-        in nats, and intervals hold for the population itself.
+    class_mix : {"conditional", "priced"} or dict of label to share, default="conditional"
+        For which population intervals hold. Fixed when the ledger is begun.
+
+        - "conditional": at the holdout's class proportions, which anybody may know.
+        - "priced": for the population that the rows are drawn from. Nobody who asks may know how many rows of
+          each class there are; the class counts are paid for once, in nats.
+        - The share of every class, such as ``{0: 0.999, 1: 0.001}``: at these class proportions, for a model
+          that will meet other ones than the holdout has. The value is the estimate at these shares, and so
+          are guesses: a guess of validation rows weighs them likewise. There are accuracy and other means of
+          scores, what does not depend on the class mix, and for two classes F1, precision, Jaccard and
+          Matthews' correlation. Rows must count alike and be independent: no groups and no weights.
     classes : array-like or None, default=None
         With ``class_mix="priced"``: all class labels that may occur, such as those of training rows and
         holdout together, ``np.unique(y)`` of all rows. The price is for all counts of these. Fixed when the
@@ -223,7 +230,7 @@ class Holdout(Uncopied):
         scoring: Scoring | None = None,
         confidence_level: float = 0.95,
         tolerance: float | None = None,
-        class_mix: str = "conditional",
+        class_mix: str | Mapping[Any, float] = "conditional",
         classes: ArrayLike | None = None,
         missing: str = "raise",
         expected_questions: int | None = None,
@@ -239,13 +246,15 @@ class Holdout(Uncopied):
         asker = Asker(who, label)
         key = None if seal_key is None else public_key_text(seal_key, "Holdout")
         promise = confidence_level, tolerance, expected_questions
-        policy = Policy(*promise, route=route, class_mix=class_mix, answers=answers, seal_key=key)
+        mix = check_class_mix(class_mix, "class_mix", "Holdout")
+        policy = Policy(*promise, route=route, class_mix=mix, answers=answers, seal_key=key)
         check_option(missing, "missing", "Holdout", MISSING)
         check_flag(create, "create", "Holdout")
         hashed = None if ids is None else id_hashes(ids, "Holdout")
-        is_priced, weights = class_mix == "priced", (sample_weight, groups, weight_bound)
+        is_priced, weights = mix == "priced", (sample_weight, groups, weight_bound)
         data = HoldoutData(X, y, *weights, priced_classes=is_priced, named=classes, ids=hashed)
-        policy = policy.begun_for(None if scoring is None else as_metric(scoring), data)
+        policy.check_rows(data)
+        policy = policy.begun_for(None if scoring is None else as_metric(scoring).at_mix(policy.mix), data)
         place = place_of_rows(ledger, hashed, data.labels if hashed is None else check_labels(y), missing)
         self._session = Session.open(
             data, policy, asker, address=place.address, split=split, random_state=random_state, create=create

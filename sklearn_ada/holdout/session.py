@@ -152,6 +152,7 @@ class Session:
             if stored.class_mix == "priced" and stored.format >= 3:
                 data.paid_classes = data.classes if begun.classes is None else np.array(begun.classes)
             data.by_value = stored.format >= 3
+            data.by_tables = stored.format >= 5 and policy.tolerance is None
             if stored.seal_key is not None:
                 check_library()
             found = ("answers", "check_share", "seal_key", "shares", "format")
@@ -180,7 +181,7 @@ class Session:
 
     def metric(self, scoring: str | Callable[..., Any] | Metric) -> Metric:
         """Return what is asked by, as a metric of the ledger's format."""
-        return as_metric(scoring).of_format(self.policy.format)
+        return as_metric(scoring).of_format(self.policy.format).at_mix(self.policy.mix)
 
     def outputs_key(self, key: str, secret: bytes) -> bytes:
         """Return the key that hides what one record keeps of a model's outputs (`outputs.OutputSummary`).

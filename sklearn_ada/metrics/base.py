@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
 
 from sklearn_ada.accounting.filters import RECORDS
+from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.labels import Units, label_kind
 from sklearn_ada.guarantees.intervals import chernoff_kl, clopper_pearson, hoeffding_half_width
 from sklearn_ada.metrics.blocks import encode
@@ -345,6 +346,14 @@ class Measure(ABC):
     def weighted(self, units: Units) -> Measure | None:
         """Return the measure of rows with weights or groups; None if only the stable median is sound."""
         return None
+
+    def at_mix(self, mix: ClassMix) -> Measure | None:
+        """Return the measure of the population at declared class shares; None if there is none."""
+        return None
+
+    def holds_for_one_law(self, n_classes: int) -> bool:
+        """Return whether an interval holds where class counts may not be conditioned on."""
+        return not self.at_class_mix
 
     def replayed(self, value: float, share: float | None, rows: int) -> tuple[Measure, float] | str:
         """Return the measure that reads an answer from its record, and the number of terms.

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn import metrics
 
 from sklearn_ada.accounting.filters import SAME_CLASS
+from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees import class_tables
 from sklearn_ada.guarantees.intervals import class_mean_size, hoeffding, hoeffding_half_width
@@ -42,6 +43,7 @@ from sklearn_ada.metrics.base import (
     register,
 )
 from sklearn_ada.metrics.means import Floats, SumOfTerms, UnequalMean
+from sklearn_ada.metrics.mixes import table_at_mix
 from sklearn_ada.metrics.two_class import TwoClasses
 
 
@@ -154,6 +156,10 @@ class ClassMean(SumOfTerms):
         counts = self._counts(y)
         return self.width / (len(counts) * min(counts))
 
+    def at_mix(self, mix: ClassMix) -> Measure:
+        """Return this, as each class counts alike whatever its share is."""
+        return self
+
     def weighted(self, units: Units) -> Measure | None:
         """Return the weighted mean; None with a bound of the weights, which may not be conditioned on."""
         return UnequalMean(self, units, True, bounds=self.bounds) if units.bound is None else None
@@ -243,6 +249,10 @@ class Ratio(Measure):
         """Return a half-width not exceeded at this denominator (the score's slope is at most 2)."""
         half_width = class_tables.ratio_half_width(size, ln_delta, expected_size=self.expected_size)
         return min(half_cell + (2.0 if self.doubled else 1.0) * half_width, 0.5)
+
+    def at_mix(self, mix: ClassMix) -> Measure | None:
+        """Return the metric of the table of two classes."""
+        return table_at_mix(self, mix, self.name)
 
     def replayed(self, value: float, share: float | None, rows: int) -> tuple[Measure, float] | str:
         """Return the ratio tuned to a recorded guess, and the denominator that it foresees."""
@@ -364,6 +374,14 @@ class ClassTable(AllRows):
             announced=announced,
             deviation=(ends[1] - ends[0]) / 2.0 * math.sqrt(len(foreseen.y)) / sub_gaussian,
         )
+
+    def at_mix(self, mix: ClassMix) -> Measure | None:
+        """Return Matthews' correlation by the table of two classes; None for what is of several."""
+        return table_at_mix(self, mix, "matthews_corrcoef") if self.is_correlation else None
+
+    def holds_for_one_law(self, n_classes: int) -> bool:
+        """Return whether it is Matthews' correlation of two classes."""
+        return self.is_correlation and n_classes == 2
 
     def tuning(self, details: Any) -> dict[str, Any]:
         """Return the confusion matrix that is foreseen, with its labels."""

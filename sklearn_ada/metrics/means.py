@@ -38,6 +38,7 @@ from scipy.special import xlogy
 from sklearn.metrics import brier_score_loss, make_scorer
 
 from sklearn_ada.accounting.filters import SAME_WEIGHT
+from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.columns import Column, as_column, over_blocks
 from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees import bets
@@ -63,6 +64,7 @@ from sklearn_ada.metrics.base import (
     suggested_range,
 )
 from sklearn_ada.metrics.blocks import probability_of_true
+from sklearn_ada.metrics.mixes import MeanAtMix
 from sklearn_ada.metrics.outputs import ALL_SCORES, NUMBERS, POSITIVE_PROBABILITY, PROBABILITIES
 
 Floats = NDArray[np.float64]
@@ -177,6 +179,13 @@ class Mean(SumOfTerms):
     def weighted(self, units: Units) -> Measure | None:
         """Return the weighted mean, unless a score depends on the class counts."""
         return None if self.at_class_mix else UnequalMean(self, units, bounds=self.bounds)
+
+    def at_mix(self, mix: ClassMix) -> Measure | None:
+        """Return the mean of class means, unless a score depends on the class counts."""
+        if self.at_class_mix or (self.two_classes and len(mix.shares) > 2):
+            return None
+        kept = {name: getattr(self, name) for name in ("response", "bounds", "positive", "scorer_of")}
+        return MeanAtMix(mix=mix, base=self, needs_every_class=self.needs_every_class, **kept)
 
     def replayed(self, value: float, share: float | None, rows: int) -> tuple[Measure, float]:
         """Return this: an interval follows from the value and the number of rows."""

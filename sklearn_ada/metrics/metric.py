@@ -21,6 +21,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._validation import bad_parameter, check_option
+from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.columns import Column
 from sklearn_ada.data.labels import Subsamples, Units, are_classes, label_kind, n_rows, take_rows
 from sklearn_ada.metrics import blocks
@@ -38,6 +39,7 @@ from sklearn_ada.metrics.base import (
     most_beyond,
 )
 from sklearn_ada.metrics.means import Mean, PairedMean, UserScores
+from sklearn_ada.metrics.mixes import AtMix
 from sklearn_ada.metrics.outputs import (
     Response,
     StoredOutputs,
@@ -429,6 +431,38 @@ class Metric:
         made.measure = measure
         return made
 
+    def at_mix(self, mix: ClassMix | None) -> Metric:
+        """Return the metric of the population at declared class shares.
+
+        Parameters
+        ----------
+        mix : ClassMix or None
+            None: the metric as it is.
+
+        Raises
+        ------
+        ValueError
+            If it has no interval there.
+        """
+        if mix is None or isinstance(self.measure, AtMix):
+            return self
+        measure = None if self.chosen_general else self.measure.at_mix(mix)
+        if measure is None:
+            expected, owner = (
+                "a metric with an interval at declared shares",
+                f"a holdout with class_mix={mix}",
+            )
+            fix = (
+                "There are accuracy and means of other scores, what does not depend on the class mix, such "
+                "as 'balanced_accuracy' and 'roc_auc', and for two classes 'f1', 'precision', 'jaccard' and "
+                "'matthews_corrcoef'. For others use class_mix='conditional'."
+            )
+            raise bad_parameter("scoring", owner, expected, self.name, fix)
+        made = copy(self)
+        made.measure, made._is_certified = measure, measure.value_is_enough
+        made.methods = measure.response.methods if made._is_certified else self.methods
+        return made
+
     def check_target(self, y: Array) -> None:
         """Raise UndefinedMetricError if y is of the wrong type.
 
@@ -564,6 +598,11 @@ class Metric:
         **params : dict
             What the scorer takes besides, such as ``sample_weight``.
         """
+        if isinstance(self.measure, AtMix):
+            if params:
+                raise bad_parameter("sample_weight", self.name, "None at a declared class mix", "weights")
+            y = np.asarray(y)
+            return self.measure.value(y, self.outputs(estimator, X, y), self._classes(estimator)).value
         if self._scorer is None:
             y, classes = np.asarray(y), self._classes(estimator)
             return self._mean_score(y, self.outputs(estimator, X, y), classes, params.get("sample_weight"))

@@ -16,6 +16,7 @@ from numpy.random import Generator
 from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 
 from sklearn_ada.accounting.filters import SAME_CLASS
+from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.guarantees.intervals import averaged_auc_size, bentkus, hoeffding
 from sklearn_ada.guarantees.scores import average_precision_interval
 from sklearn_ada.metrics.base import (
@@ -62,6 +63,10 @@ class AUC(Measure):
         if size == 0:
             raise UndefinedMetricError("the AUC needs rows of both classes")
         return Measured(float(roc_auc_score(is_positive, outputs)), size)
+
+    def at_mix(self, mix: ClassMix) -> Measure:
+        """Return this, which the shares of both classes are no part of."""
+        return self
 
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return Bentkus's interval, which is never wider than Chernoff's."""
@@ -117,6 +122,10 @@ class AveragedAUC(Measure):
         pairs, average = "ovo" if self.pairs else "ovr", "weighted" if self.by_rows else "macro"
         value = roc_auc_score(y, scores, multi_class=pairs, average=average, labels=classes)
         return Measured(float(value), self.size(y))
+
+    def at_mix(self, mix: ClassMix) -> Measure | None:
+        """Return this, if pairs of classes count alike; for other averages None."""
+        return None if self.at_class_mix else self
 
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return Hoeffding's interval at this size."""

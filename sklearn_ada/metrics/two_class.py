@@ -1,13 +1,17 @@
 """Intervals of metrics of two classes, by the binomial laws of their table.
 
-They are exact at the holdout's class mix (`sklearn_ada.guarantees.two_class`), and narrower than any other
-interval of these metrics here. No guess tunes them: it only foresees where they will lie.
+They are exact at the holdout's class mix or at a declared one (`sklearn_ada.guarantees.two_class`), and for
+rows of one law (`sklearn_ada.guarantees.unknown_share`), and narrower than any other interval of these
+metrics here. At a class mix no guess tunes them: it only foresees where they will lie. For rows of one law it
+says how much of the error is that of the share of positives.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +19,13 @@ from numpy.random import Generator
 from scipy.special import ndtri_exp
 
 from sklearn_ada.guarantees.two_class import two_class_interval, two_class_value
+from sklearn_ada.guarantees.unknown_share import population_table_interval
 from sklearn_ada.metrics.base import Array, Foreseen, Measure, Range, RowsInterval, around, clipped, moved
 
 TWO_CLASSES = "two-class table"
 """What records call the construction."""
 _THEOREM = "binomial laws of both classes, exactly, with a box for their rates (Berger, Boos 1994)"
+_OF_ONE_LAW = "binomial laws, exactly, with a box for what is unknown (Berger, Boos 1994)"
 
 Rates = tuple[float, float]
 
@@ -33,10 +39,20 @@ class TwoClasses:
     metric : str
         One of `sklearn_ada.guarantees.two_class_interval`.
     positive : label
+    share : float or None, default=None
+        Declared share of the positive class; None: that of the holdout, or of the population where the
+        holdout's rows are of one law.
+    beta : float, default=1.0
+        Of F-beta.
+    of : callable or None, default=None
+        Returns what `counts` does, of ``(y, outputs, classes)``; None: `counts` itself.
     """
 
     metric: str
     positive: Any
+    share: float | None = None
+    beta: float = 1.0
+    of: Callable[[Array, Array, Array | None], tuple[int, int, int, int]] | None = None
 
     def counts(self, y: Array, outputs: Array) -> tuple[int, int, int, int]:
         """Return true positives, positives, false positives and negatives."""
@@ -51,18 +67,25 @@ class TwoClasses:
         sizes = positives, len(foreseen.y) - positives
         if not foreseen.by_tables or min(sizes) == 0:
             return None
-        share, limits = positives / len(foreseen.y), measure.limits
-        rates = self._rates(foreseen, share)
+        is_one_law = foreseen.identical_rows and self.share is None
+        share = self.share or (self._share_of_guess(foreseen) if is_one_law else positives / len(foreseen.y))
+        rates, limits = self._rates(foreseen, share), measure.limits
         hits, errors = (round(rate * size) for rate, size in zip(rates, sizes, strict=True))
+        if is_one_law:
+            recall, error, share = (float(f"{min(max(each, 1e-4), 0.999):.3g}") for each in (*rates, share))
+            interval_of = partial(population_table_interval, expected=(recall, error, share), beta=self.beta)
+        else:
+            interval_of = partial(two_class_interval, share=self.share, beta=self.beta)
 
         def announced(ln_delta: float) -> Range:
-            ends = two_class_interval(self.metric, hits, sizes[0], errors, sizes[1], ln_delta)
+            ends = interval_of(self.metric, hits, sizes[0], errors, sizes[1], ln_delta)
             return clipped(moved(ends, by), limits)
 
-        def ends(y: Array, outputs: Array, _: Array | None, ln_delta: float, rng: Generator) -> Range:
-            return clipped(two_class_interval(self.metric, *self.counts(y, outputs), ln_delta), limits)
+        def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
+            counts = self.counts(y, outputs) if self.of is None else self.of(y, outputs, classes)
+            return clipped(interval_of(self.metric, *counts, ln_delta), limits)
 
-        expected = two_class_value(self.metric, hits / sizes[0], errors / sizes[1], share)
+        expected = two_class_value(self.metric, hits / sizes[0], errors / sizes[1], share, self.beta)
         by = 0.0 if math.isnan(expected) else foreseen.value - expected
         below, above = announced(foreseen.ln_delta)
         value = min(max(foreseen.value, below), above)
@@ -71,7 +94,7 @@ class TwoClasses:
         deviation = error * math.sqrt(measure.size(foreseen.y))
         return RowsInterval(
             TWO_CLASSES,
-            _THEOREM,
+            _THEOREM if not is_one_law else _OF_ONE_LAW,
             tuning,
             at,
             ends,
@@ -80,6 +103,11 @@ class TwoClasses:
             is_alone=True,
             recorded={"by": TWO_CLASSES},
         )
+
+    def _share_of_guess(self, foreseen: Foreseen) -> float:
+        """Return the share of positives as the rows of a guess have it; a half without them."""
+        _, positives, _, negatives = foreseen.details or (0, 0, 0, 0)
+        return (positives + 0.5) / (positives + negatives + 1.0)
 
     def _rates(self, foreseen: Foreseen, share: float) -> Rates:
         """Return both rates as the rows of a guess have them; from a number, those of alike classes."""
@@ -91,6 +119,6 @@ class TwoClasses:
         for _ in range(30):
             recall = 0.5 * (low + high)
             error = min((1.0 - recall) * share / (1.0 - share), 1.0)
-            is_less = two_class_value(self.metric, recall, error, share) < foreseen.value
+            is_less = two_class_value(self.metric, recall, error, share, self.beta) < foreseen.value
             low, high = (recall, high) if is_less else (low, recall)
         return recall, error

@@ -36,6 +36,7 @@ from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.rounds import open_round
 from sklearn_ada.holdout.session import Session, close_round
 from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.metrics.mixes import AtMix
 from sklearn_ada.model_selection import searches
 from sklearn_ada.model_selection.fit_parameters import FitParams
 from sklearn_ada.model_selection.guesses import (
@@ -414,6 +415,8 @@ def _run_search(run: Run) -> tuple[Ranking, bool]:
     tell("searching; the holdout is asked when the search is done", given.verbose)
     run.fit_search(search, run.params.of_asking() if hidden else run.params.of_search)
     ranking = searches.ranked(search, name)
+    if isinstance(metric.measure, AtMix):  # other scores are those of the rows' own class mix
+        return ranking, own_scoring in (metric, searches.plain_scoring(metric))
     by_metric = own_scoring in (given.scoring, metric, metric.scoring, searches.plain_scoring(metric))
     return ranking, by_metric
 

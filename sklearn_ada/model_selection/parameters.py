@@ -26,7 +26,7 @@ from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mecha
 from sklearn_ada.model_selection.training_rows import ValidationSplit, check_time_order, is_share
 from sklearn_ada.questions.question import Question, question_class
 from sklearn_ada.questions.stable_median import MedianSettings
-from sklearn_ada.terms.policy import PROMISE, check_answers, check_name
+from sklearn_ada.terms.policy import PROMISE, check_answers, check_class_mix, check_name
 from sklearn_ada.terms.row_tables import MISSING
 
 OWNER = "ReusableHoldoutCV"
@@ -40,14 +40,14 @@ NO_USUAL_METRIC = (
 )
 _OF_HOLDOUT = {
     "confidence_level": 0.95, "tolerance": None, "expected_questions": None, "ledger": None,
-    "missing": "raise", "answers": "auto", "seal_key": None, "who": None,
+    "missing": "raise", "answers": "auto", "seal_key": None, "who": None, "class_mix": "conditional",
 }  # fmt: skip
 """Parameters that a given holdout has by itself, with their defaults."""
 
 _CHECKS: dict[str, Check | str] = {
     "random_state": or_none(integer(-(2**63))), "validation": "(0, 1)", **PROMISE,
     "missing": option(MISSING), "answers": check_answers, "who": check_name,
-    "reveal": option(("all", "winner")), "create": check_flag,
+    "class_mix": check_class_mix, "reveal": option(("all", "winner")), "create": check_flag,
 }  # fmt: skip
 """What a parameter must be, whatever the others are."""
 
@@ -58,7 +58,7 @@ _WITHOUT_CLASSES = ("outlier_detector", "clusterer", "regressor", "density_estim
 class Parameters(SimpleNamespace):
     """The parameters of a `ReusableHoldoutCV`, which documents them, as its users set them."""
 
-    create = True  # of one that was pickled before there was this parameter
+    create, class_mix = True, "conditional"  # of one that was pickled before there were these parameters
 
     @classmethod
     def of(cls, wrapper: Any) -> Parameters:

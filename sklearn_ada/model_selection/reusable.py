@@ -6,7 +6,7 @@ import copy
 import html
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -278,6 +278,10 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     validation : float, default=0.25
         For ``ask="candidates"``: the share of the training rows that gives the guesses, on which candidates
         are not fitted.
+    class_mix : {"conditional", "priced"} or dict of label to share, default="conditional"
+        For which population intervals hold: at the holdout's class proportions, itself, or at declared class
+        shares. Without ``scoring`` a search ranks by its own scores, which are of the rows' class mix; with
+        ``scoring`` and no scoring of its own it ranks by scores at the declared shares. See `Holdout`.
     missing : {"raise", "ignore"}, default="raise"
         What to do if rows of the holdout, by their ids, are not in X; see `Holdout`.
     expected_questions : int or None, default=None
@@ -390,6 +394,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     reveal: str = "all"
     one_standard_error: bool | str | Callable[[dict[str, Any]], float] = False
     validation: float = 0.25
+    class_mix: str | Mapping[Any, float] = "conditional"
     missing: str = "raise"
     expected_questions: int | None = None
     seal_key: str | os.PathLike[str] | bytes | X25519PublicKey | None = None

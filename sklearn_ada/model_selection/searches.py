@@ -55,6 +55,7 @@ from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerError, LedgerUnavailableError
 from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
 from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.metrics.mixes import AtMix
 from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.training_rows import ValidationSplit
 
@@ -449,7 +450,8 @@ def take_for(X: Any, rows: NDArray[Any], fitted_on: NDArray[Any], of_pairs: bool
 
 def plain_scoring(metric: Metric) -> Any:
     """Return the plain metric as a search's scoring; with metadata routing one that requests nothing."""
-    is_named = isinstance(metric.scoring, str) and metric.scoring in get_scorer_names()
+    is_named = metric.scoring in get_scorer_names() if isinstance(metric.scoring, str) else False
+    is_named = is_named and not isinstance(metric.measure, AtMix)  # of which scikit-learn has no scorer
     return metric.scoring if is_named and not get_config()["enable_metadata_routing"] else metric.score
 
 

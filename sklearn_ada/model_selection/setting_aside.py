@@ -35,7 +35,7 @@ from sklearn_ada.model_selection.training_rows import (
 )
 
 _FIT = f"{OWNER}.fit"
-_POLICY = ("confidence_level", "tolerance", "expected_questions", "answers", "seal_key", "who")
+_POLICY = ("confidence_level", "tolerance", "expected_questions", "answers", "seal_key", "who", "class_mix")
 
 
 def set_aside(
@@ -93,6 +93,8 @@ def set_aside(
     if not given.asks_candidates and is_shuffled_for(folds):
         train = shuffled(train, digest, random_state, hashed, groups)
     policy = {name: getattr(given, name) for name in _POLICY}
+    if of_classes and given.class_mix == "priced":
+        policy["classes"] = np.unique(y)
     if groups is not None:
         own, others = (take_rows(np.asarray(groups), part) for part in (test, train))
         if set(own.tolist()) & set(others.tolist()):

@@ -216,7 +216,7 @@ def with_rows_interval(
     is_new = policy.format >= 5 and not policy.is_private
     tilted = tilted and policy.format >= 4 and may_tilt(policy)
     by_tables = by_tables and is_new and may_tilt(policy)
-    by_tables = by_tables and policy.class_mix == "conditional" and not question.given_rows
+    by_tables = by_tables and not question.given_rows
     foreseen = Foreseen(
         *known, drawn=drawn, guess_rows=float(behind) if tilted else None,
         as_first_released=not is_new, by_tables=by_tables,

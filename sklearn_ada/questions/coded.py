@@ -137,6 +137,8 @@ class CodedQuestion(Question):
         if policy.class_mix == "conditional" and data.is_classification:
             # The asker may have learnt the class counts, and favour classes that have too many rows.
             target += f" at the holdout's {metric.mix}"
+        elif policy.mix is not None and not measure.clause:
+            target += " at any class mix"  # it does not depend on it
         target += measure.clause
         if data.units is not None:
             target = data.units.target(target)

@@ -118,6 +118,7 @@ class HoldoutData:
         self.classes: NDArray[Any] | None = _classes_of(self.labels)
         self.named_classes = None if named is None else self._checked_classes(named)
         self.paid_classes: NDArray[Any] | None = None  # whose counts the ledger has a price for
+        self.by_tables = False  # whether tables of two classes have their exact intervals
         self._token = uuid.uuid4().hex  # tells a process whether it has these very rows already
         self.units: Units | None = None
         if not (sample_weight is None and groups is None and weight_bound is None):
@@ -284,13 +285,19 @@ class HoldoutData:
             "use class_mix='conditional', or the stable median: StableHoldoutScorer, or "
             f"Metric({metric.name!r}, kind='general')."
         )
-        if self.priced_classes and measure.at_class_mix:
+        if self.priced_classes and not self.holds_for_one_law(measure):
             fix = f"Its interval holds at known class counts: {instead}"
             raise bad_parameter("scoring", owner, "a metric that no class mix is part of", metric.name, fix)
         if self.priced_classes and measure.joins_labels_and_units:
             fix = f"Its width would tell more of the classes than was paid for: {instead}"
             raise bad_parameter("scoring", f"{owner} and sample_weight or groups", "a mean", metric.name, fix)
         return measure
+
+    def holds_for_one_law(self, measure: Measure) -> bool:
+        """Return whether a metric has an interval on these rows as draws of one law."""
+        classes = self.known_classes
+        takes_tables = self.by_tables and classes is not None and self.units is None
+        return measure.holds_for_one_law(len(classes) if takes_tables and classes is not None else 0)
 
     def has_interval(self, metric: Metric) -> bool:
         """Return whether a metric has an interval of its own on these rows."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from sklearn_ada.accounting.arrivals import FIRST_MASS
 from sklearn_ada.accounting.codes import Code
 from sklearn_ada.accounting.events import FORMAT
 from sklearn_ada.accounting.filters import Unit
+from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.guarantees import description_length
 from sklearn_ada.guarantees.cells import choose_half_cell
 from sklearn_ada.guarantees.description_length import Purse
@@ -153,13 +155,24 @@ _COARSE_ON_DISK = "cells"  # how a genesis says that answers are coarse
 _SEALING = ("answers", "shares", "seal_key")  # of these an exact ledger's genesis says nothing
 
 
+def check_class_mix(value: object, name: str, owner: str) -> str | ClassMix:
+    """Return a class mix: one of the words, or declared shares; ValueError for anything else."""
+    if isinstance(value, ClassMix):
+        return value
+    if isinstance(value, Mapping):
+        return ClassMix.of(value, name, owner)
+    if value in ("conditional", "priced"):
+        return str(value)
+    raise bad_parameter(name, owner, "'conditional', 'priced' or the share of every class", value)
+
+
 @dataclass(frozen=True)
 @checked_fields(
     "Holdout",
     **PROMISE,
     check_share="(0, 1)",
     route=option(("description_length", "differential_privacy", "both")),
-    class_mix=option(("conditional", "priced")),
+    class_mix=check_class_mix,
     answers=or_none(check_answers),
     format="integer >= 1",
 )
@@ -180,9 +193,9 @@ class Policy:
         certifies. No parameter of `Holdout` any more, but ledgers keep what their genesis says.
     route : {"description_length", "differential_privacy", "both"}
         The theory behind the intervals; "both" gives each half of the failure probability.
-    class_mix : {"conditional", "priced"}
+    class_mix : {"conditional", "priced"} or ClassMix
         Whether intervals speak of the population at the holdout's class proportions, or class counts are
-        paid for, because askers may know them.
+        paid for, because askers may know them; or the class proportions that are meant.
     code : Code
         The probabilities given to answers before they exist, which set their price in nats.
     answers : {"exact", "coarse", "auto"} or None
@@ -204,7 +217,7 @@ class Policy:
     expected_questions: int | None = None
     check_share: float = description_length.CHECK_PART
     route: str = "description_length"
-    class_mix: str = "conditional"
+    class_mix: str | ClassMix = "conditional"
     code: Code = field(default_factory=Code)
     answers: str | None = "exact"
     shares: tuple[float, float] = (description_length.SEALED_PART, description_length.TRANSCRIPT_PART)
@@ -222,8 +235,8 @@ class Policy:
             raise bad_parameter("seal_key", "Holdout", f"None {where}", "a key", fix)
         if not (len(self.shares) == 2 and min(self.shares) > 0.0 and sum(self.shares) <= 1.0):
             raise bad_parameter("shares", "Holdout", "two positive parts of at most 1 together", self.shares)
-        if self.class_mix == "priced" and self.is_private:
-            fix = "Class counts have a price in nats and no privacy."
+        if self.class_mix != "conditional" and self.is_private:
+            fix = "Class counts have a price in nats and no privacy, declared shares no answers with noise."
             raise bad_parameter("class_mix", "Holdout", f"'conditional' {private}", self.class_mix, fix)
         if self.is_private and self.ln_beta > -LN_2:
             least = f"at least 0.5 {private}"
@@ -235,6 +248,11 @@ class Policy:
         """Logarithm of the failure probability that each route has for the whole conversation."""
         ln_beta = math.log1p(-self.confidence_level) - (LN_2 if self.route == "both" else 0.0)
         return ln_beta if self.format < 3 else ln_beta - math.log1p(FIRST_MASS)
+
+    @property
+    def mix(self) -> ClassMix | None:
+        """The class mix that is declared, if one is."""
+        return self.class_mix if isinstance(self.class_mix, ClassMix) else None
 
     @property
     def seals(self) -> bool:
@@ -338,7 +356,7 @@ class Policy:
 
         Windows need little of the failure probability, as a level that is a fourth makes them hardly wider.
         """
-        of_counts = data.is_classification if metric is None else metric.measure.counts
+        of_counts = data.is_classification and self.mix is None if metric is None else metric.measure.counts
         if of_counts and data.units is None:
             return self
         return replace(self, shares=_OF_WINDOWS)
@@ -352,6 +370,14 @@ class Policy:
         """Raise ValueError if the policy cannot be kept on these rows."""
         if self.class_mix == "priced" and not data.is_classification:
             raise bad_parameter("class_mix", "Holdout", "'conditional' where y holds numbers", self.class_mix)
+        if self.mix is not None:
+            if data.classes is None:
+                raise bad_parameter("class_mix", "Holdout", "'conditional' where y holds numbers", self.mix)
+            if data.units is not None:
+                where = "'conditional' with sample_weight or groups"
+                fix = "Declared shares weigh classes of independent rows that count alike."
+                raise bad_parameter("class_mix", "Holdout", where, self.mix, fix)
+            self.mix.check_classes(data.classes)
         if self.is_private and data.units is not None and data.units.bound is not None:
             expected, fix = f"None where route={self.route!r}", "The mean weight is released without noise."
             raise bad_parameter("weight_bound", "Holdout", expected, data.units.bound, fix)
@@ -359,7 +385,8 @@ class Policy:
     def to_dict(self) -> dict[str, Any]:
         """Return what a genesis record says of it: nothing of sealed answers where there are none."""
         answers = _COARSE_ON_DISK if self.seals_all else self.answers
-        body = asdict(self) | {"shares": list(self.shares), "answers": answers}
+        class_mix = self.class_mix if self.mix is None else self.mix.described()
+        body = asdict(self) | {"shares": list(self.shares), "answers": answers, "class_mix": class_mix}
         unsealed = _SEALING if not self.seals else ("seal_key",) if self.seal_key is None else ()
         left_out = {"format", *unsealed}  # a genesis names the format its schema
         return {name: each for name, each in body.items() if name not in left_out}
@@ -369,6 +396,8 @@ class Policy:
         """Return the policy that stands in a genesis record, among other things."""
         named_otherwise = (*_SEALING, "format")
         given = {each.name: body[each.name] for each in fields(cls) if each.name not in named_otherwise}
+        if not isinstance(body["class_mix"], str):
+            given["class_mix"] = ClassMix.of(dict(body["class_mix"]))
         if "answers" in body:
             given |= {"answers": as_given(body["answers"]), "shares": tuple(body["shares"])}
             given["seal_key"] = body.get("seal_key")

@@ -104,6 +104,11 @@ ALONE = {
     "question_interval": (CELL[0], CELL[1] | {"weight": [1.5, -0.1]}),
     "r_squared_interval": LOSSES,
     "ratio_interval": ({}, {"high_share": [With(low_share=0.9)]}),
+    "population_table_interval": (
+        {"beta": 1.0, "expected": (0.8, 0.1, 0.2)},
+        {"beta": [-0.1], "false_positives": [-1, 21], "metric": ["auc"],
+         "negatives": [-1], "positives": [-1], "true_positives": [-1, 11]},
+    ),
     "stable_median_level": ({"n_subsamples": 5000}, {}),
     "transcript_cell_interval": CELL, "transcript_interval": CELL,
     "transcript_interval_beside_exact_count": CELL,

@@ -19,8 +19,8 @@ CASES = [  # metric, share, sizes, counts, level
 
 def region_of(metric, share, sizes, counts, level, one_law=True):
     """Return the region of one table, and the limits by which tables are ordered."""
-    rates, whole = two_class._rates(metric, share, 1.0), ((0.0, 1.0), (0.0, 1.0))
-    region = two_class._Region.of(rates, counts, sizes, whole, float(np.log(level)), one_law)
+    rates, whole = two_class.rates_of(metric, share, 1.0), ((0.0, 1.0), (0.0, 1.0))
+    region = two_class.Region.of(rates, counts, sizes, whole, float(np.log(level)), one_law)
     x, y = np.meshgrid(np.arange(sizes[0] + 1), np.arange(sizes[1] + 1), indexing="ij")
     a, b = (x + 0.5) / (sizes[0] + 1), (y + 0.5) / (sizes[1] + 1)
     by_a, by_b = rates.slopes(a, b)

@@ -1,0 +1,332 @@
+r"""Exact intervals for metrics of two classes in a population whose share of positives is unknown.
+
+Setting. n rows are independent draws of one law: a row is positive with probability s, and is then predicted
+positive with probability a, else with probability b. The target m(a, b, s) is the metric of the population
+itself, not at the class mix of these rows. One side is enough, as in `sklearn_ada.guarantees.two_class`: a
+lower end that misses with probability at most t.
+
+*Counts.* Precision is the share of true positives among the rows that are predicted positive, the Jaccard
+index among those that are positive or predicted so, accuracy that of right rows among all. Given how many
+these are, rows of one law are such with the same probability each, independently: the metric itself. So
+Clopper and Pearson's interval is exact, and ``F1 = 2J/(1 + J)`` rises in the Jaccard index J. For all others:
+
+*Two looks.* The number N of positive rows is binomial with s. Given N, the rows of both classes are those of
+two_class, whatever s is. Let ``U = P_s(number of positives >= N)`` if the metric is expected to rise in s,
+and ``P_s(number <= N)`` if it is expected to fall; U is small where the share is likely to be larger than s
+(or less). Let c be a function that does not rise, with an integral over [0, 1] of at most t. A true value r
+at the true s is to be excluded with a probability of at most c(U) given N. Then it is excluded with a
+probability of at most ``E c(U) <= t``, as U is stochastically at least uniform. That holds for every such
+c that is fixed before the rows are seen, whatever the metric does. The one that is used is
+
+    ``c(u) = Phi(-(z - w Phi^-1(1 - u)) / sqrt(1 - w^2))``:
+
+a normal deviate of N, with the weight w, and one of the tables given N, with the rest, reach z together. For
+uniform u it has the integral ``Phi(-z)``. With w the part of the share in the standard error of the metric,
+as a guess foresees it, the end is about that of a normal interval at every s: what a larger s adds to the
+metric, it takes from the level. Another w makes the interval wider and no less valid.
+
+*Nuisance.* All three of a, b and s need only be in boxes that leave them out with a part of t each, s by
+Clopper and Pearson from N, a and b likewise given N (Berger, Boos 1994); so c is needed inside only. Given N
+tables are ordered by about the limit that they would have at the observed share: U, the up-closure of the
+tables that rank not below the observed one, depends on N and the table alone. The value r is excluded if for
+all rates in the box with ``m(a, b, s) <= r`` the probability of the up-closure is at most c(U(s)). What is
+excluded is a half-line, as with r the set of these rates grows.
+
+*Cells.* That supremum is certified by cells of a and s. Over a cell [s_1, s_2] the level c(U(s)) is least at
+one end, and the metric at least ``m' = min(m(a, b, s_1), m(a, b, s_2))``, or ``k m'`` if m' is negative:
+
+- accuracy is linear in s, F-beta, precision and Jaccard rise in it: k = 1 (and so it is with minus them);
+- with odds ``x = s/(1-s)``, kappa is ``2 (a - b)/((1 - a) x + b/x + 1 - b + a)``, and Matthews' correlation
+  is ``(a - b)/sqrt(a (1 - a) x + b (1 - b)/x + a (1 - b) + b (1 - a))``. What is divided by is
+  ``f = A cosh(ln x - l) + C`` with C not negative. Where a >= b it is largest at an end of the cell. Else it
+  is to be bounded from below. Its least value in a cell of width h in ln x is that of an end, or the one at
+  l, and then an end is within h/2 of it: ``f(l) >= f(end)/cosh(h/2)``. So k is cosh(h/2) for kappa, and its
+  root for the correlation.
+
+Both m' and ``k m'`` rise in a and fall in b, since m does at each s. For rates between a_1 and a_2 on the
+curve where this minorant is r the up-closure has at most the probability at ``(a_2, b_1)``, b_1 the one that
+belongs to a_1 at the minorant, not below the box. Where even the best rates of the box are below r, they are
+the corner. Cells that are not excluded are halved, in a and s; a value of which any are left is not excluded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.special import bdtr, bdtrc, log_ndtr, ndtri, ndtri_exp
+
+from sklearn_ada._validation import OUTWARDS, check_integer, checked, option, real
+from sklearn_ada.guarantees.intervals import Array, Interval, binomial_tail_ends, ln_side
+from sklearn_ada.guarantees.two_class import (
+    RANGES,
+    WITHOUT_SHARE,
+    Mirror,
+    Number,
+    Rates,
+    Region,
+    rates_of,
+    two_class_interval,
+)
+
+__all__ = ["population_table_interval"]
+
+_OF_SHARE, _OF_RATES = 0.02, 0.04  # of a side's level, for the boxes: two ends, and four
+_REST = 1.0 - _OF_SHARE - _OF_RATES - 2e-4 - 1e-8  # less tails that are not examined, and rounding
+_LN_LEAST = -250.0  # of levels, at which probabilities are computed
+_MOST_WEIGHT = 0.98
+_SLICES = 8  # of the shares, each with an order of its own
+_SHARES, _RATES, _ROUNDS, _MOST_CELLS = 2, 16, 6, 3000
+_HALVINGS = 13
+_BENT = {"kappa": 1.0, "matthews_corrcoef": 0.5}  # the power of cosh(h/2)
+
+
+@checked(metric=option(RANGES), positives="integer >= 0", negatives="integer >= 0", ln_delta="<= 0")
+def population_table_interval(
+    metric: str,
+    true_positives: int,
+    positives: int,
+    false_positives: int,
+    negatives: int,
+    ln_delta: float,
+    *,
+    expected: tuple[float, float, float] | None = None,
+    beta: float = 1.0,
+) -> Interval:
+    """Return an interval for a metric of two classes in the population that the rows are drawn from.
+
+    It misses with probability at most delta, each end with at most delta / 2, for rows that are independent
+    draws of one law; not at a given class mix, for which there is `two_class_interval`. Theorem of
+    `sklearn_ada.guarantees.unknown_share`.
+
+    Parameters
+    ----------
+    metric : str
+        As for `two_class_interval`.
+    true_positives, positives, false_positives, negatives : int
+        As there, but either class may have no rows.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
+    expected : tuple of float, optional
+        Recall, false positive rate and share of positives that are foreseen, in (0, 1), without looking at
+        these rows. The nearer they are, the narrower is the interval.
+    beta : float, default=1.0
+        Weight of the recall in F-beta, at least 0.
+
+    Returns
+    -------
+    low, high : float
+        The range of the metric if a class has no rows.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> metric, expected = "matthews_corrcoef", (0.8, 0.01, 0.1)
+    >>> low, high = population_table_interval(metric, 80, 100, 10, 900, math.log(0.05), expected=expected)
+    >>> round(low, 3), round(high, 3)  # at the class mix of the rows .759 and .881
+    (0.747, 0.884)
+    """
+    owner, sizes = "population_table_interval", (positives, negatives)
+    counts = (
+        check_integer(true_positives, "true_positives", owner, low=0, high=positives),
+        check_integer(false_positives, "false_positives", owner, low=0, high=negatives),
+    )
+    beta, ln_level = real(0.0, closed="low")(beta, "beta", owner), ln_side(ln_delta)
+    if metric in _COUNTED and (metric != "f_beta" or beta == 1.0):
+        return _counted(metric, counts, sizes, ln_level)
+    if min(sizes) == 0:
+        return RANGES[metric]
+    if metric in WITHOUT_SHARE:  # given the class counts, whatever they are
+        return two_class_interval(metric, counts[0], positives, counts[1], negatives, ln_delta)
+
+    def at(share: Number) -> Rates:
+        return rates_of(metric, share, beta)
+
+    weight = 0.0
+    if expected is not None:
+        weight = _weight(at, *(real(0.0, 1.0)(each, "expected", owner) for each in expected))
+    missed = positives - true_positives, negatives - false_positives
+    bent = _BENT.get(metric, 0.0)
+    low = _low_end(at, counts, sizes, ln_level, weight, bent)
+    high = -_low_end(lambda share: Mirror(at(share)), missed, sizes, ln_level, -weight, bent)
+    bottom, top = RANGES[metric]
+    return max(low - OUTWARDS * (1.0 + abs(low)), bottom), min(high + OUTWARDS * (1.0 + abs(high)), top)
+
+
+_COUNTED = {"accuracy", "f_beta", "jaccard", "precision"}
+
+
+def _counted(metric: str, counts: tuple[int, ...], sizes: tuple[int, ...], ln_level: float) -> Interval:
+    """Return the interval of a share of the rows that count for a metric."""
+    hits, of = counts[0], {"precision": sum(counts)}.get(metric, sizes[0] + counts[1])
+    if metric == "accuracy":
+        hits, of = hits + sizes[1] - counts[1], sum(sizes)
+    if of == 0:
+        return RANGES[metric]
+    low, high = binomial_tail_ends(hits, hits, of, ln_level, identical_rows=True)
+    return (2.0 * low / (1.0 + low), 2.0 * high / (1.0 + high)) if metric == "f_beta" else (low, high)
+
+
+def _weight(at: Callable[[Number], Rates], a: float, b: float, share: float) -> float:
+    """Return the part of the share in the standard error of the metric, negative if this falls in it."""
+    rates, step = (np.array([a]), np.array([b])), 1e-3 * share * (1.0 - share)
+    above, below = (float(at(np.array([share + by])).value(*rates)[0]) for by in (step, -step))
+    by_a, by_b = (float(each[0]) for each in at(np.array([share])).slopes(*rates))
+    by_share = (above - below) / (2.0 * step) * math.sqrt(share * (1.0 - share))
+    given = by_a**2 * a * (1.0 - a) / share + by_b**2 * b * (1.0 - b) / (1.0 - share)
+    part = by_share / math.sqrt(by_share**2 + given) if by_share else 0.0
+    return float(f"{min(max(part, -_MOST_WEIGHT), _MOST_WEIGHT):.2f}")
+
+
+def _low_end(
+    at: Callable[[Number], Rates],
+    counts: tuple[int, ...],
+    sizes: tuple[int, ...],
+    ln_level: float,
+    weight: float,
+    bent: float,
+) -> float:
+    """Return a number that is above the metric with probability at most ``e^ln_level``."""
+    n, is_far = sum(sizes), ln_level < _LN_LEAST
+    ln_share, ln_rates = (
+        ln_level + (-math.log(6.0) if is_far else math.log(part / ends))
+        for part, ends in ((_OF_SHARE, 2.0), (_OF_RATES, 4.0))
+    )
+    shares = _share_ends(sizes[0], n, ln_share)
+    box = tuple(
+        binomial_tail_ends(count, count, size, ln_rates, identical_rows=True)
+        for count, size in zip(counts, sizes, strict=True)
+    )
+    observed = tuple(count / size for count, size in zip(counts, sizes, strict=True))
+    low = _value(_Least.of(at, np.array([shares[0]]), np.array([shares[1]]), bent), box[0][0], box[1][1])
+    high = _value(at(sizes[0] / n), *observed)
+    high -= 1e-9 * (1.0 + abs(high))  # where no rates are 0 or 1
+    levels, bottom = _Levels(sizes[0], n, ln_level + math.log(_REST), weight), low
+    if is_far or not low < high:
+        return low
+    ends = np.linspace(*shares, _SLICES + 1)
+    for number in np.argsort(np.abs(np.arange(_SLICES) - (_SLICES - 1) / 2.0)):  # the likely ones first
+        part = float(ends[number]), float(ends[number + 1])
+        middle = 0.5 * (part[0] + part[1])
+        ln_rank = max(float(np.log(levels.at(np.array([middle]))[0])), ln_level - 50.0)
+        region = Region.of(at(middle), counts, sizes, box, ln_level, True, ln_rank)
+        excluded = partial(_is_excluded, at, shares=part, box=box, region=region, levels=levels, bent=bent)
+        high = _largest(excluded, bottom, high)
+    return high
+
+
+def _share_ends(positives: int, n: int, ln_level: float) -> Interval:
+    """Return between what the share of positives need only be, but for twice the level."""
+    return binomial_tail_ends(positives, positives, n, ln_level, identical_rows=True)
+
+
+def _value(metric: Rates, a: float, b: float) -> float:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(metric.value(np.array([a]), np.array([b]))[0])
+
+
+def _largest(is_excluded: Callable[[float], bool], low: float, high: float) -> float:
+    """Return about the largest value that is excluded, at most the higher one; the lower one surely is."""
+    least, step = (high - low) * 2.0**-_HALVINGS, (high - low) * 2.0**-5
+    middle = high
+    while high - low > least:
+        if is_excluded(middle):
+            if middle == high:
+                return high
+            low = middle
+            middle = 0.5 * (low + high)
+        else:
+            high = middle
+            middle, step = max(high - step, 0.5 * (low + high)), 2.0 * step
+    return low
+
+
+@dataclass(frozen=True)
+class _Levels:
+    """The level c(U) that is left for the table, at each share."""
+
+    positives: int
+    n: int
+    ln_level: float
+    weight: float
+
+    def at(self, share: Array) -> Array:
+        """Return the level, which is monotone in the share."""
+        k, n, rises = self.positives, self.n, self.weight >= 0.0
+        if rises:
+            tail, rest = bdtrc(k - 1.0, n, share), bdtr(k - 1.0, n, share)
+        else:
+            tail, rest = bdtr(float(k), n, share), bdtrc(float(k), n, share)
+        deviate = np.where(tail < 0.5, -ndtri(tail), ndtri(rest))
+        z, w = -float(ndtri_exp(self.ln_level)), abs(self.weight)
+        return np.asarray(np.exp(log_ndtr((w * deviate - z) / math.sqrt(1.0 - w * w))) * (1.0 - 1e-9))
+
+
+@dataclass(frozen=True)
+class _Least(Rates):
+    """What a metric is at least, for shares in cells."""
+
+    ends: tuple[Rates, Rates]
+    factor: Array
+
+    @classmethod
+    def of(cls, at: Callable[[Number], Rates], low: Array, high: Array, bent: float) -> _Least:
+        """Return it for shares between these."""
+        with np.errstate(divide="ignore"):
+            width = np.log(high / low) + np.log1p(-low) - np.log1p(-high)
+        return cls((at(low), at(high)), np.cosh(width / 2.0) ** bent)
+
+    def value(self, a: Array, b: Array) -> Array:
+        least = np.minimum(*(each.value(a, b) for each in self.ends))
+        return np.asarray(np.where(least < 0.0, self.factor * least, least))
+
+    def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:
+        return self.ends[0].slopes(a, b)
+
+    def false_rate(self, a: Array, value: Number) -> Array:
+        scaled = np.where(np.less(value, 0.0), value / self.factor, value)
+        return np.minimum(*(each.false_rate(a, scaled) for each in self.ends))
+
+
+def _is_excluded(
+    at: Callable[[Number], Rates],
+    value: float,
+    *,
+    shares: Interval,
+    box: tuple[Interval, ...],
+    region: Region,
+    levels: _Levels,
+    bent: float,
+) -> bool:
+    """Return whether U has at most its level wherever the metric is at most this, in the boxes."""
+    (low_a, high_a), (low_b, high_b) = box
+    s, a = np.linspace(*shares, _SHARES + 1), np.linspace(low_a, high_a, _RATES + 1)
+    first, last = (np.repeat(each, _RATES) for each in (s[:-1], s[1:]))
+    low, high = (np.tile(each, _SHARES) for each in (a[:-1], a[1:]))
+    for _ in range(_ROUNDS):
+        least = _Least.of(at, first, last, bent)
+        b, b_next = (least.false_rate(end, value) for end in (low, high))
+        kept = ~(b > high_b) & (~(b_next < low_b) | (high == high_a))
+        ends = levels.at(first[kept]), levels.at(last[kept])
+        low, high, first, last, b = (x[kept] for x in (low, high, first, last, b))
+        left = ~(region.probability(high, np.maximum(b, low_b)) <= np.minimum(*ends))
+        if not left.any():
+            return True
+        low, high, first, last = (x[left] for x in (low, high, first, last))
+        b = at(first).false_rate(high, value)  # of rates that the metric has this value at
+        inside = (low_b <= b) & (b <= high_b)
+        if np.any(region.probability(high[inside], b[inside]) > ends[0][left][inside]):
+            return False
+        if 4 * len(low) > _MOST_CELLS:
+            return False
+        middle, half = 0.5 * (low + high), 0.5 * (first + last)
+        low, high = np.concatenate((low, middle, low, middle)), np.concatenate((middle, high, middle, high))
+        first, last = np.concatenate((first, first, half, half)), np.concatenate((half, half, last, last))
+    return False
