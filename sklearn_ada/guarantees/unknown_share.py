@@ -80,7 +80,7 @@ _LN_LEAST = -250.0  # of levels, at which probabilities are computed
 _MOST_WEIGHT = 0.98
 _SLICES = 8  # of the shares, each with an order of its own
 _SHARES, _RATES, _ROUNDS, _MOST_CELLS = 2, 16, 6, 3000
-_HALVINGS = 13
+_HALVINGS = 10
 _BENT = {"kappa": 1.0, "matthews_corrcoef": 0.5}  # the power of cosh(h/2)
 
 

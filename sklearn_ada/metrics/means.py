@@ -180,6 +180,10 @@ class Mean(SumOfTerms):
         """Return the weighted mean, unless a score depends on the class counts."""
         return None if self.at_class_mix else UnequalMean(self, units, bounds=self.bounds)
 
+    def paired(self) -> PairedMean:
+        """Return the difference of two models."""
+        return PairedMean.of(self)
+
     def at_mix(self, mix: ClassMix) -> Measure | None:
         """Return the mean of class means, unless a score depends on the class counts."""
         if self.at_class_mix or (self.two_classes and len(mix.shares) > 2):

@@ -38,8 +38,8 @@ from sklearn_ada.metrics.base import (
     check_positive,
     most_beyond,
 )
-from sklearn_ada.metrics.means import Mean, PairedMean, UserScores
-from sklearn_ada.metrics.mixes import AtMix
+from sklearn_ada.metrics.means import Mean, UserScores
+from sklearn_ada.metrics.mixes import AtMix, MeanAtMix
 from sklearn_ada.metrics.outputs import (
     Response,
     StoredOutputs,
@@ -786,11 +786,11 @@ class Difference(Metric):
                 fix = f"It needs a range: Metric({base.name!r}, range=(low, 0)), or {rows}."
             expected = "a mean of bounded scores, such as 'accuracy'"
             raise bad_parameter("scoring", "Holdout.compare", expected, base.name, fix)
-        assert isinstance(base.measure, Mean)
+        assert isinstance(base.measure, Mean | MeanAtMix)
         vars(self).update(vars(base))
         self.base, self.range_of_both = base, range_of_both
         self.string = self._scorer = None
-        self.name, self.measure = f"{base.name}{OF_TWO}", PairedMean.of(base.measure)
+        self.name, self.measure = f"{base.name}{OF_TWO}", base.measure.paired()
 
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description."""

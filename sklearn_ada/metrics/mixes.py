@@ -228,6 +228,15 @@ class MeanAtMix(AtMix):
         by_tables = replace(foreseen, details=details, by_tables=True)
         return TwoClasses("accuracy", label, share=share, of=counts).rows_interval(self, by_tables)
 
+    @property
+    def has_differences(self) -> bool:  # type: ignore[override]
+        """Whether the difference of two models has an interval, too."""
+        return bool(self.base.has_differences)
+
+    def paired(self) -> MeanAtMix:
+        """Return the difference of two models."""
+        return replace(self, base=self._base.paired(), bounds=(-self.width, self.width))
+
     def tuning(self, details: Any) -> dict[str, Any]:
         """Return count, mean and variance of each class."""
         return {} if details is None else {"classes": [[*each] for each in details]}

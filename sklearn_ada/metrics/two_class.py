@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,9 @@ TWO_CLASSES = "two-class table"
 _THEOREM = "binomial laws of both classes, exactly, with a box for their rates (Berger, Boos 1994)"
 _OF_ONE_LAW = "binomial laws, exactly, with a box for what is unknown (Berger, Boos 1994)"
 
+_at_mix, _of_population = (
+    lru_cache(maxsize=512)(each) for each in (two_class_interval, population_table_interval)
+)
 Rates = tuple[float, float]
 
 
@@ -73,9 +76,9 @@ class TwoClasses:
         hits, errors = (round(rate * size) for rate, size in zip(rates, sizes, strict=True))
         if is_one_law:
             recall, error, share = (float(f"{min(max(each, 1e-4), 0.999):.3g}") for each in (*rates, share))
-            interval_of = partial(population_table_interval, expected=(recall, error, share), beta=self.beta)
+            interval_of = partial(_of_population, expected=(recall, error, share), beta=self.beta)
         else:
-            interval_of = partial(two_class_interval, share=self.share, beta=self.beta)
+            interval_of = partial(_at_mix, share=self.share, beta=self.beta)
 
         def announced(ln_delta: float) -> Range:
             ends = interval_of(self.metric, hits, sizes[0], errors, sizes[1], ln_delta)
