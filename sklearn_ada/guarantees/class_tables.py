@@ -40,6 +40,17 @@ denominator foreseen. Bets at the level's last tenth, over the four ends of each
 and :math:`D_c`; a term is linear in the one and monotone in the other, so its extremes are at their ends.
 Whichever of the two is foreseen to be narrower is used, which is decided without these rows.
 
+*By their rates* (``by_rates=True``) two other forms are narrower. A class c against the rest is a table of
+two classes, by the recall a and the rate b of the rest that is taken for c, and a term of the second sum is
+``(r_c - q_c)(d_c - D_c) / d_c`` at these rates. But for a tenth of the level, or three, all rates are in
+intervals of Clopper and Pearson, that of b for unequal rows, with one part in 4C for each of their ends; so
+the sum is at most that of the largest terms in these boxes. In a the term is concave, as ``N/D`` is and the
+rest is linear, and in b convex: so it is largest at an end of b, at the root of its derivative by a, and
+least at an end of a, at the root of the one by b. Both factors are errors of the same two rates, so that this
+is several times less than the product of their bounds. Where a rare class has most of the variance, the
+average of the exact ends of each class against the rest, at delta/C, is narrower
+(`sklearn_ada.guarantees.two_class`). The guess decides which it is, by normal limits for the latter.
+
 *Matthews' correlation of three classes or more* (`mcc_interval`), by a tangent. With shares t of the classes
 and p of the predictions, ``MCC = E(1(y = p_i) - t_{p_i}) / (s_t s_p)``, where ``s_t^2 = 1 - |t|^2`` and
 ``s_p^2 = 1 - |p|^2``. The second factor is concave in p. So it is at most its tangent at any q, with
@@ -120,15 +131,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri_exp
 
 from sklearn_ada._solving import largest_integer
-from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, checked, option, real
+from sklearn_ada._validation import LN_2, OUTWARDS, bad_parameter, check_integer, checked, option, real
 from sklearn_ada.guarantees import intervals
 from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
 from sklearn_ada.guarantees.intervals import LN_NINE_TENTHS, LN_TENTH, Array, Interval, ln_side, mirrored
+from sklearn_ada.guarantees.two_class import Fraction, two_class_interval
 
 __all__ = [
     "average_ratio_interval", "class_mean_interval", "confusion_ratio_interval", "mcc_interval",
@@ -371,6 +385,8 @@ def average_ratio_interval(
     expected: ArrayLike,
     average: str = "macro",
     beta: float = 1.0,
+    labels: Sequence[int] | None = None,
+    by_rates: bool = False,
 ) -> Interval:
     """Return an interval for a metric's average over the classes.
 
@@ -388,6 +404,10 @@ def average_ratio_interval(
         As for `confusion_ratio_interval`.
     average : {"macro", "weighted"}, default="macro"
         Whether classes have equal weights or their shares among these rows.
+    labels : sequence of int, optional
+        The positions of the classes that are averaged, each once; by default all.
+    by_rates : bool, default=False
+        Whether it is made of the rates of each class against the rest, which makes it narrower.
 
     Returns
     -------
@@ -407,12 +427,17 @@ def average_ratio_interval(
     """
     rows = _Rows.of(confusion, expected, "average_ratio_interval")
     ln_level = ln_side(ln_delta)
-    classes = len(rows.counts)
-    weights = rows.shares if average == "weighted" else np.full(classes, 1.0 / classes)
-    terms = [confusion_terms(metric, rows.shares, label, beta=beta) for label in range(classes)]
+    averaged = list(range(len(rows.counts)) if labels is None else labels)
+    weights = rows.shares[averaged] if average == "weighted" else np.ones(len(averaged))
+    weights = weights / weights.sum()
     likely = replace(rows, counts=rows.foreseen)
-    widths = [high - low for low, high in (form(likely, terms, weights, ln_level) for form in _FORMS)]
-    low, high = _FORMS[widths.index(min(widths))](rows, terms, weights, ln_level)
+    if by_rates:
+        each = _EachClass(metric, beta, averaged, weights)
+        low, high = each.narrowest(likely, ln_level)(rows, ln_level)
+    else:
+        terms = [confusion_terms(metric, rows.shares, label, beta=beta) for label in averaged]
+        widths = [high - low for low, high in (form(likely, terms, weights, ln_level) for form in _FORMS)]
+        low, high = _FORMS[widths.index(min(widths))](rows, terms, weights, ln_level)
     return max(float(low), 0.0), min(float(high), 1.0)
 
 
@@ -626,6 +651,115 @@ def _linear(rows: _Rows, terms: list[Terms], weights: Array, ln_level: float) ->
     return low + rest_low, high + rest_high
 
 
+@dataclass(frozen=True)
+class _EachClass:
+    """An average over some classes, of which each is a table of two classes: it and the rest."""
+
+    metric: str
+    beta: float
+    labels: list[int]
+    weights: Array
+
+    def narrowest(self, likely: _Rows, ln_level: float) -> Callable[[_Rows, float], Interval]:
+        """Return the form that is narrowest for rows that are foreseen."""
+        forms: list[tuple[float, Callable[[_Rows, float], Interval]]] = []
+        for part in _RESTS:
+            form = partial(self.linear, rest=part)
+            low, high = form(likely, ln_level)
+            forms.append((high - low, form))
+        forms.append((self.normal_width(likely, ln_level), self.exact))
+        return min(forms, key=lambda each: each[0])[1]
+
+    def exact(self, rows: _Rows, ln_level: float) -> Interval:
+        """Return the averages of the exact ends, each at an equal part of the level."""
+        each, ends = ln_level + LN_2 - math.log(len(self.labels)), []
+        for table in self._tables(rows.counts):
+            hits, size, errors, others = map(round, table)
+            ends.append(
+                two_class_interval(
+                    self.metric, hits, size, errors, others, each, beta=self.beta, one_law=False
+                )
+            )
+        low, high = self.weights @ np.array(ends)
+        return float(low), float(high)
+
+    def normal_width(self, rows: _Rows, ln_level: float) -> float:
+        """Return about how far apart these are."""
+        spread = 0.0
+        for (hits, size, errors, others), weight in zip(self._tables(rows.counts), self.weights, strict=True):
+            if min(size, others) == 0:
+                return math.inf
+            x, y = np.array([(hits + 0.5) / (size + 1.0)]), np.array([(errors + 0.5) / (others + 1.0)])
+            by_x, by_y = self._rates_at(size / (size + others)).slopes(x, y)
+            variance = by_x**2 * x * (1.0 - x) / size + by_y**2 * y * (1.0 - y) / others
+            spread += weight * math.sqrt(variance.item())
+        return -2.0 * _UNEQUAL * spread * float(ndtri_exp(ln_level - math.log(len(self.labels))))
+
+    def linear(self, rows: _Rows, ln_level: float, rest: float) -> Interval:
+        """Return the ends of the linear part, widened by the rest as far as it goes in boxes of rates.
+
+        ``rest`` is the part of the level that the boxes have.
+        """
+        ln_box = ln_level + math.log(rest / (4.0 * len(self.labels)))
+        linear, beyond = np.zeros_like(rows.counts), np.zeros(2)
+        tables = zip(self._tables(rows.counts), self._tables(rows.foreseen), strict=True)
+        for label, weight, (seen, known) in zip(self.labels, self.weights, tables, strict=True):
+            rates = self._rates_at(seen[1] / (seen[1] + seen[3]))
+            box = [
+                intervals.binomial_tail_ends(
+                    math.floor(x), math.ceil(x), round(n), ln_box, identical_rows=one
+                )
+                if n
+                else (0.0, 1.0)
+                for x, n, one in zip(seen[::2], seen[1::2], (True, False), strict=True)
+            ]
+            a, b = (x / n if n else 0.5 for x, n in zip(known[::2], known[1::2], strict=True))
+            over, size = rates.terms(a, b)
+            size = max(size, 0.5 / float(rows.counts.sum()))
+            beyond += weight * np.array(_rest_ends(rates, over / size, size, box))
+            numerator, denominator = confusion_terms(self.metric, rows.shares, label, beta=self.beta)
+            linear += weight * (over + numerator - over / size * denominator) / size
+        if not np.isfinite(beyond).all():
+            return 0.0, 1.0
+        low, high = rows.mean_ends(linear, ln_level + math.log1p(-rest))
+        return float(low + beyond[0] - OUTWARDS), float(high + beyond[1] + OUTWARDS)
+
+    def _rates_at(self, share: float) -> Fraction:
+        return Fraction.of(self.metric, share, self.beta)
+
+    def _tables(self, counts: Array) -> list[tuple[float, float, float, float]]:
+        """Return hits, rows, errors and other rows of each class."""
+        every, found = float(counts.sum()), []
+        for label in self.labels:
+            hits, size = float(counts[label, label]), float(counts[label].sum())
+            found.append((hits, size, float(counts[:, label].sum()) - hits, every - size))
+        return found
+
+
+def _rest_ends(rates: Fraction, ratio: float, size: float, box: list[Interval]) -> Interval:
+    """Return the ends of ``(N/D - q)(d - D)/d`` in a box of rates, q the ratio and d the size."""
+    top, fixed, by_a, by_b = (float(each) for each in (rates.top[1], *rates.bottom))
+    points = [(a, b) for a in box[0] for b in box[1]]
+    if sum(rates.terms(box[0][0], box[1][0])) <= 0.0:
+        return -math.inf, math.inf
+    for b in box[1]:
+        if by_a > 0.0 and top > ratio * by_a:
+            at_zero = fixed + by_b * b
+            root = (math.sqrt(top * at_zero * size / (top - ratio * by_a)) - at_zero) / by_a
+            points.append((min(max(root, box[0][0]), box[0][1]), b))
+    for a in box[0]:
+        if ratio > 0.0:
+            root = (math.sqrt(top * a * size / ratio) - fixed - by_a * a) / by_b
+            points.append((a, min(max(root, box[1][0]), box[1][1])))
+    rest = []
+    for a, b in points:
+        over, under = rates.terms(a, b)
+        rest.append((over / under - ratio) * (size - under) / size)
+    return min(rest), max(rest)
+
+
+_RESTS = (0.1, 0.3)  # of the level, for the boxes
+_UNEQUAL = 1.1  # of a normal width, about what rows of several laws cost
 _FORMS = (_by_class, _linear)  # where both are as wide, the first
 
 

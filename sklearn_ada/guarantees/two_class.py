@@ -4,8 +4,9 @@ Setting. Rows are independent given their classes, and the numbers of both are g
 rows TP are predicted positive, of :math:`n_0` negative ones FP. At one law a class these are independent,
 ``TP ~ Bin(n_1, a)`` and ``FP ~ Bin(n_0, b)``. A metric is a function m(a, b) that rises in a and falls in b:
 F-beta, precision, Jaccard, kappa, Matthews' correlation, balanced accuracy, the geometric mean of the two
-rates, accuracy, and likelihood ratios. It may hold a share of positives, and this may be any: that of the
-holdout, where the target is the population at its class mix, or another that is declared.
+rates, accuracy, likelihood ratios, and the averages of F-beta, Jaccard or precision over both classes: those
+of the other class, too, rise in a and fall in b. It may hold a share of positives, and this may be any: that
+of the holdout, where the target is the population at its class mix, or another that is declared.
 
 *One side is enough.* With the predictions exchanged, the rates are 1 - a and 1 - b, and -m rises in the first
 and falls in the second. So an upper end of m is minus a lower end of -m, and what follows is about a lower
@@ -56,14 +57,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, gammaln, ndtri_exp
 
 from sklearn_ada._solving import largest_integer
-from sklearn_ada._validation import LN_2, OUTWARDS, check_integer, checked, option, real
-from sklearn_ada.guarantees.intervals import Array, Interval, binomial_tail_ends, ln_side
+from sklearn_ada._validation import LN_2, OUTWARDS, check_integer, check_option, checked, option, real
+from sklearn_ada.guarantees.intervals import Array, Interval, binomial_tail_ends, clopper_pearson, ln_side
 
 __all__ = ["two_class_interval"]
 
@@ -78,14 +80,15 @@ _CHUNK = 2**18  # tables at once
 
 _UNIT, _CORRELATION = (0.0, 1.0), (-1.0, 1.0)
 RANGES = {
-    "accuracy": _UNIT, "balanced_accuracy": _UNIT, "f_beta": _UNIT, "geometric_mean": _UNIT, "jaccard": _UNIT,
-    "kappa": _CORRELATION, "matthews_corrcoef": _CORRELATION,
+    "accuracy": _UNIT, "balanced_accuracy": _UNIT, "f_beta": _UNIT, "geometric_mean": _UNIT,
+    "informedness": _CORRELATION, "jaccard": _UNIT, "kappa": _CORRELATION, "matthews_corrcoef": _CORRELATION,
     "neg_negative_likelihood_ratio": (-math.inf, 0.0), "positive_likelihood_ratio": (0.0, math.inf),
-    "precision": _UNIT,
+    "precision": _UNIT, "recall": _UNIT,
 }  # fmt: skip
 
 WITHOUT_SHARE = {
-    "balanced_accuracy", "geometric_mean", "neg_negative_likelihood_ratio", "positive_likelihood_ratio"
+    "balanced_accuracy", "geometric_mean", "informedness", "neg_negative_likelihood_ratio",
+    "positive_likelihood_ratio", "recall",
 }  # fmt: skip
 """The metrics that do not depend on the share of positives."""
 
@@ -104,6 +107,7 @@ def two_class_interval(
     *,
     share: float | None = None,
     beta: float = 1.0,
+    average: str | None = None,
     one_law: bool = True,
 ) -> Interval:
     """Return an interval for a metric of two classes that misses with probability at most delta.
@@ -112,9 +116,11 @@ def two_class_interval(
 
     Parameters
     ----------
-    metric : {"accuracy", "balanced_accuracy", "f_beta", "geometric_mean", "jaccard", "kappa", \
-            "matthews_corrcoef", "neg_negative_likelihood_ratio", "positive_likelihood_ratio", "precision"}
-        The geometric mean is that of sensitivity and specificity.
+    metric : {"accuracy", "balanced_accuracy", "f_beta", "geometric_mean", "informedness", "jaccard", \
+            "kappa", "matthews_corrcoef", "neg_negative_likelihood_ratio", "positive_likelihood_ratio", \
+            "precision", "recall"}
+        The geometric mean is that of sensitivity and specificity; informedness is their sum less 1, which
+        is balanced accuracy adjusted for chance. The interval of the recall is Clopper and Pearson's.
     true_positives, positives : int
         Rows of the positive class that are predicted positive, and all of them, at least 1.
     false_positives, negatives : int
@@ -125,6 +131,9 @@ def two_class_interval(
         Share of the positive class in the population that is meant, in (0, 1); by default that of the rows.
     beta : float, default=1.0
         Weight of the recall in F-beta, at least 0.
+    average : {None, "macro", "weighted"}, default=None
+        Whether the metric is F-beta, Jaccard or precision averaged over both classes: with equal weights, or
+        with their shares. None is that of the positive class.
     one_law : bool, default=True
         Whether all negative rows have the same chance of being predicted positive, as rows of one class have;
         False for rows of several classes at their mix.
@@ -153,7 +162,12 @@ def two_class_interval(
     if share is None:
         share = positives / (positives + negatives)
     share, beta = real(0.0, 1.0)(share, "share", owner), real(0.0, closed="low")(beta, "beta", owner)
-    rates = rates_of(metric, share, beta)
+    if average is not None:
+        check_option(average, "average", owner, ("macro", "weighted"))
+        check_option(metric, "metric", f"{owner} with an average", _OF_ONE)
+    if metric == "recall":
+        return clopper_pearson(counts[0], counts[0], positives, ln_delta)
+    rates = rates_of(metric, share, beta, average)
     ln_level, missed = ln_side(ln_delta), (positives - true_positives, negatives - false_positives)
     low = _low_end(rates, counts, sizes, ln_level, one_law)
     high = -_low_end(Mirror(rates), missed, sizes, ln_level, one_law)
@@ -161,7 +175,9 @@ def two_class_interval(
     return max(low - OUTWARDS * (1.0 + abs(low)), bottom), min(high + OUTWARDS * (1.0 + abs(high)), top)
 
 
-def two_class_value(metric: str, recall: float, false_rate: float, share: float, beta: float = 1.0) -> float:
+def two_class_value(
+    metric: str, recall: float, false_rate: float, share: float, beta: float = 1.0, average: str | None = None
+) -> float:
     """Return a metric of two classes by its two rates; NaN where it has no value.
 
     Parameters
@@ -174,13 +190,15 @@ def two_class_value(metric: str, recall: float, false_rate: float, share: float,
         Share of the positive class, in (0, 1).
     beta : float, default=1.0
         Weight of the recall in F-beta.
+    average : {None, "macro", "weighted"}, default=None
+        As for `two_class_interval`.
 
     Examples
     --------
     >>> round(two_class_value("f_beta", 0.8, 10 / 900, 0.1), 4)
     0.8421
     """
-    return _value(rates_of(metric, share, beta), recall, false_rate)
+    return _value(rates_of(metric, share, beta, average), recall, false_rate)
 
 
 def _low_end(
@@ -386,15 +404,25 @@ class Rates(ABC):
 
 
 @dataclass(frozen=True)
-class _Fraction(Rates):
+class Fraction(Rates):
     """A ratio of two linear functions of the rates."""
 
     top: _Linear
     bottom: _Linear
     margin: Number
 
-    def value(self, a: Array, b: Array) -> Array:
+    @classmethod
+    def of(cls, name: str, share: Number, beta: float = 1.0) -> Fraction:
+        """Return a metric at a share of the positive class."""
+        return cls(*_FRACTIONS[name](share, beta), 4e-15 / np.maximum(1.0 - share, 1e-15))
+
+    def terms(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """Return both functions at two rates."""
         over, under = (each[0] + each[1] * a + each[2] * b for each in (self.top, self.bottom))
+        return over, under
+
+    def value(self, a: Array, b: Array) -> Array:
+        over, under = self.terms(a, b)
         with np.errstate(divide="ignore"):
             return np.asarray(np.divide(over, under))
 
@@ -406,6 +434,39 @@ class _Fraction(Rates):
     def false_rate(self, a: Array, value: Number) -> Array:
         over = self.top[0] - value * self.bottom[0] + (self.top[1] - value * self.bottom[1]) * a
         return np.asarray(over / (value * self.bottom[2] - self.top[2]) - self.margin)
+
+
+@dataclass(frozen=True)
+class _Average(Rates):
+    """A weighted mean of two ratios of which each rises in the first rate and falls in the second."""
+
+    parts: tuple[Fraction, Fraction]
+    weights: tuple[Number, Number]
+
+    def value(self, a: Array, b: Array) -> Array:
+        first, second = (w * part.value(a, b) for part, w in zip(self.parts, self.weights, strict=True))
+        return np.asarray(first + second)
+
+    def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:
+        (a_1, b_1), (a_2, b_2) = (part.slopes(a, b) for part in self.parts)
+        first, second = self.weights
+        return first * a_1 + second * a_2, first * b_1 + second * b_2
+
+    def false_rate(self, a: Array, value: Number) -> Array:
+        """Return the root of what is left of mean minus value, times both denominators."""
+        one, other = self.parts
+        (top, more), (under, steep) = ((x[0] + x[1] * a, x[2]) for x in (one.top, one.bottom))
+        (top_2, more_2), (under_2, steep_2) = ((x[0] + x[1] * a, x[2]) for x in (other.top, other.bottom))
+        first, second = self.weights
+        top, more, top_2, more_2 = first * top, first * more, second * top_2, second * more_2
+        at_zero = top * under_2 + top_2 * under - value * under * under_2
+        slope = top * steep_2 + more * under_2 + top_2 * steep + more_2 * under
+        slope = slope - value * (under * steep_2 + steep * under_2)
+        bent = more * steep_2 + more_2 * steep - value * steep * steep_2
+        root = np.sqrt(np.maximum(slope**2 - 4.0 * bent * at_zero, 1e-300))
+        b = 2.0 * at_zero / np.maximum(root - slope, 1e-150)
+        b -= 1e-13 * (1.0 + (np.abs(at_zero) + np.abs(slope) + np.abs(bent)) / root)
+        return np.where(at_zero <= 0.0, -1.0, np.where(at_zero + slope + bent >= 0.0, 2.0, b))
 
 
 @dataclass(frozen=True)
@@ -477,6 +538,7 @@ _FRACTIONS: dict[str, Callable[[Number, float], tuple[_Linear, _Linear]]] = {
     "accuracy": lambda t, beta: ((1.0 - t, t, t - 1.0), (1.0, 0.0, 0.0)),
     "balanced_accuracy": lambda t, beta: ((0.5, 0.5, -0.5), (1.0, 0.0, 0.0)),
     "f_beta": lambda t, beta: ((0.0, (1.0 + beta**2) * t, 0.0), (beta**2 * t, t, 1.0 - t)),
+    "informedness": lambda t, beta: ((0.0, 1.0, -1.0), (1.0, 0.0, 0.0)),
     "jaccard": lambda t, beta: ((0.0, t, 0.0), (t, 0.0, 1.0 - t)),
     "kappa": lambda t, beta: (
         (0.0, 2.0 * t * (1.0 - t), -2.0 * t * (1.0 - t)),
@@ -485,14 +547,25 @@ _FRACTIONS: dict[str, Callable[[Number, float], tuple[_Linear, _Linear]]] = {
     "neg_negative_likelihood_ratio": lambda t, beta: ((-1.0, 1.0, 0.0), (1.0, 0.0, -1.0)),
     "positive_likelihood_ratio": lambda t, beta: ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
     "precision": lambda t, beta: ((0.0, t, 0.0), (0.0, t, 1.0 - t)),
+    "recall": lambda t, beta: ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0)),
 }
 """Numerator and denominator: a constant, and the factors of both rates."""
 
 
-def rates_of(name: str, share: Number, beta: float) -> Rates:
+_OF_ONE = ("f_beta", "jaccard", "precision")
+"""What is of one class, and may be averaged over both."""
+
+
+def rates_of(name: str, share: Number, beta: float, average: str | None = None) -> Rates:
     """Return a metric as a function of the two rates, at a share of the positive class."""
     if name == "geometric_mean":
         return _GeometricMean()
     if name == "matthews_corrcoef":
         return _Correlation(share)
-    return _Fraction(*_FRACTIONS[name](share, beta), 4e-15 / (1.0 - share))
+    one = Fraction.of(name, share, beta)
+    if average is None:
+        return one
+    # Of the other class the recall is 1 - b, and the rate of false ones 1 - a.
+    other, weights = Fraction.of(name, 1.0 - share, beta), (share, 1.0 - share)
+    top, bottom = ((c + by_a + by_b, -by_b, -by_a) for c, by_a, by_b in (other.top, other.bottom))
+    return _Average((one, Fraction(top, bottom, other.margin)), (0.5, 0.5) if average == "macro" else weights)

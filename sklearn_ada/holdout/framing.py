@@ -383,6 +383,9 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
             return "has no answer with noise, and this holdout certifies by privacy alone"
         if policy.class_mix == "priced" and not data.holds_for_one_law(metric.measure):
             return _GIVEN_COUNTS
+        if metric.measure.bounds is None and not metric.measure.needs_rows:
+            example = f"Metric({metric.name!r}, range={metric.measure.example_range})"
+            return f"has no finite range: declare one, {example}"
         of_certify = "has an interval of all rows, which a certify releases and a check does not"
         return "" if purpose == "certify" else of_certify
     if metric.lacks_range:
@@ -509,6 +512,8 @@ def _tuned_metric(session: Session, asked: Ask) -> Metric:
         if not why and rows is None and metric.measure.needs_rows:
             why = "has an interval that validation rows must tune: give guess_from=(X_val, y_val)"
         if why:
+            if metric.string is None:  # of a scorer of the asker's own the median answers
+                return metric
             raise _without_interval(metric.name, why, owner)
         if not _is_pair(rows):
             return metric.of_all_rows()

@@ -1,7 +1,7 @@
 """What is asked: metrics, how each is measured, and how an answer about it is certified."""
 
 from sklearn_ada.data.labels import Units
-from sklearn_ada.metrics import classes, means, ranking, regression  # noqa: F401 # they register metrics
+from sklearn_ada.metrics import classes, means, ranking, regression, tables  # noqa: F401 # these register
 from sklearn_ada.metrics.base import (
     Foreseen,
     Measure,

@@ -197,6 +197,8 @@ class Measure(ABC):
         Whether the target is the population at the holdout's class proportions, whatever is paid for.
     instead : str
         What to write for more than two classes, where it is of two.
+    since : int
+        From which format of ledgers on it has an interval.
     power : int
         Of which power of errors of numbers a score is the negative, in units of the range; 0 if of none.
     """
@@ -208,6 +210,7 @@ class Measure(ABC):
     needs_every_class: bool = False
     at_class_mix: bool = False
     instead: str = ""
+    since: int = 1
     power: int = 0
 
     kind = "general"

@@ -1,13 +1,12 @@
 """Metrics of predicted labels that are no mean over rows: of one class, or averages over classes.
 
-They are averages of how much of each class is predicted right, such as balanced accuracy; ratios of two
-counts, such as precision and F1, whose denominator depends on the predictions; and what only the whole
-confusion matrix certifies: Matthews' correlation, and averages of F1, Jaccard or precision over classes.
+They are averages of how much of each class is predicted right, such as balanced accuracy, and ratios of two
+counts, such as precision and F1, whose denominator depends on the predictions. What only the whole confusion
+matrix certifies is in `sklearn_ada.metrics.tables`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from sklearn import metrics
 
 from sklearn_ada.accounting.filters import SAME_CLASS
@@ -25,7 +23,6 @@ from sklearn_ada.guarantees import class_tables
 from sklearn_ada.guarantees.intervals import class_mean_size, hoeffding, hoeffding_half_width
 from sklearn_ada.metrics.base import (
     ZERO_TO_ONE,
-    AllRows,
     Array,
     Foreseen,
     Measure,
@@ -39,7 +36,6 @@ from sklearn_ada.metrics.base import (
     class_positions,
     clipped,
     count_interval,
-    moved,
     register,
 )
 from sklearn_ada.metrics.means import Floats, SumOfTerms, UnequalMean
@@ -306,151 +302,11 @@ def _index(accuracy: float) -> float:
     return accuracy / (2.0 - accuracy)
 
 
-Table = NDArray[np.float64]
-
-
-@register(
-    "matthews_corrcoef", score=metrics.matthews_corrcoef, interval_of=class_tables.mcc_interval,
-    is_correlation=True, bounds=(-1.0, 1.0), needs_every_class=True,
-)  # fmt: skip
-@dataclass(frozen=True)
-class ClassTable(AllRows):
-    """Matthews' correlation, or an average over classes, by the confusion matrix.
-
-    Parameters
-    ----------
-    score : callable
-        Scikit-learn's, of labels and predicted labels.
-    interval_of : callable
-        Takes a confusion matrix, a level and the ``expected`` matrix, and returns the interval.
-    is_correlation : bool
-        Whether mistakes by chance have the score 0.
-    """
-
-    score: Callable[..., float]
-    interval_of: Callable[..., Range]
-    is_correlation: bool = False
-    theorem = "fixed bets on the confusion matrix (Waudby-Smith, Ramdas 2024)"
-
-    def size(self, y: Array) -> float:
-        """Return the number of rows, if they are of two classes at least."""
-        if len(np.unique(y)) < 2:
-            raise UndefinedMetricError("it compares two classes or more")
-        return len(y)
-
-    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
-        """Return scikit-learn's value, if all predicted classes have rows."""
-        labels = np.unique(y)
-        class_positions(outputs, labels, "a predicted label")
-        table = metrics.confusion_matrix(y, outputs, labels=labels).astype(float)
-        return Measured(float(self.score(y, outputs)), len(y), details=(labels, table))
-
-    def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
-        """Return fixed bets on the entries of the confusion matrix, tuned to the one foreseen."""
-        labels, sizes = np.unique(foreseen.y, return_counts=True)
-        if self.is_correlation and len(labels) == 2:
-            known = replace(foreseen, details=_counts_of(foreseen.details, labels))
-            exact = TwoClasses("matthews_corrcoef", labels[1]).rows_interval(self, known)
-            if exact is not None:
-                return exact
-        expected = self._expected(foreseen, labels, sizes)
-        at_mix = np.round(expected / expected.sum(axis=1, keepdims=True) * sizes[:, None])
-        by = 0.0 if foreseen.details is None else foreseen.value - self._value_of(*foreseen.details)
-
-        def announced(ln_delta: float) -> Range:
-            return moved(self.interval_of(at_mix, ln_delta, expected=expected), by)
-
-        ends = announced(foreseen.ln_delta)
-        value = min(max(foreseen.value, ends[0]), ends[1])
-
-        def bets(y: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:
-            table = metrics.confusion_matrix(y, outputs, labels=labels)
-            return self.interval_of(table, ln_delta, expected=expected)
-
-        made = self._around("confusion matrix", bets, foreseen, value, ends)
-        sub_gaussian = math.sqrt(2.0 * (math.log(2.0) - foreseen.ln_delta))
-        return replace(
-            made,
-            announced=announced,
-            deviation=(ends[1] - ends[0]) / 2.0 * math.sqrt(len(foreseen.y)) / sub_gaussian,
-        )
-
-    def at_mix(self, mix: ClassMix) -> Measure | None:
-        """Return Matthews' correlation by the table of two classes; None for what is of several."""
-        return table_at_mix(self, mix, "matthews_corrcoef") if self.is_correlation else None
-
-    def holds_for_one_law(self, n_classes: int) -> bool:
-        """Return whether it is Matthews' correlation of two classes."""
-        return self.is_correlation and n_classes == 2
-
-    def tuning(self, details: Any) -> dict[str, Any]:
-        """Return the confusion matrix that is foreseen, with its labels."""
-        if details is None:
-            return {}
-        labels, table = details
-        return {"labels": labels.tolist(), "table": table.tolist()}
-
-    def with_tuning(self, tuning: dict[str, Any]) -> tuple[ClassTable, Any]:
-        """Return this, and the confusion matrix that was foreseen."""
-        if "labels" not in tuning:
-            return self, None
-        return self, (np.asarray(tuning["labels"]), np.asarray(tuning["table"]))
-
-    def _value_of(self, labels: Array, table: Table) -> float:
-        """Return the score of the rows that a confusion matrix counts."""
-        counts = table.astype(int).ravel()
-        y, outputs = np.repeat(labels, len(labels)), np.tile(labels, len(labels))
-        return float(self.score(np.repeat(y, counts), np.repeat(outputs, counts)))
-
-    def _expected(self, foreseen: Foreseen, labels: Array, sizes: NDArray[np.int64]) -> Table:
-        """Return the confusion matrix that the guess foresees.
-
-        A guess without rows foresees equally likely mistakes.
-        """
-        shares = sizes / sizes.sum()
-        chance = float(shares @ shares) if self.is_correlation else 0.0
-        right = min(max(foreseen.value + (1.0 - foreseen.value) * chance, 0.01), 0.99)
-        others = np.tile(shares, (len(labels), 1)) * (1.0 - np.eye(len(labels)))
-        laws = right * np.eye(len(labels)) + (1.0 - right) * others / others.sum(axis=1, keepdims=True)
-        table: Table = laws * sizes[:, None]
-        if foreseen.details is not None:
-            of_guess, matrix = foreseen.details
-            _, here, there = np.intersect1d(labels, of_guess, assume_unique=True, return_indices=True)
-            table[np.ix_(here, here)] = matrix[np.ix_(there, there)]
-            if len(here) == len(labels):
-                table += laws  # as if one more row of each class
-        return table
-
-
-def _counts_of(details: Any, labels: Array) -> tuple[float, ...] | None:
-    """Return the counts of a table of these two classes, the last of which is positive."""
-    if details is None or not np.array_equal(details[0], labels):
-        return None
-    table = details[1]
-    return table[1, 1], table[1].sum(), table[0, 1], table[0].sum()
-
-
-def _register_averages(name: str, score: Callable[..., float], metric: str) -> None:
-    for average in ("macro", "weighted"):
-        register(
-            f"{name}_{average}",
-            score=partial(score, average=average, zero_division=0),
-            interval_of=partial(class_tables.average_ratio_interval, metric, average=average),
-        )(ClassTable)
-
-
-_register_averages("f1", metrics.f1_score, "f_beta")
-_register_averages("jaccard", metrics.jaccard_score, "jaccard")
-_register_averages("precision", metrics.precision_score, "precision")
 _PAIRS = "compares clusterings by pairs of rows, which are no independent terms"
 register("adjusted_mutual_info_score", "adjusted_rand_score", "mutual_info_score", reason=_PAIRS)(MedianOnly)
 register(
     "completeness_score", "fowlkes_mallows_score", "homogeneity_score", "normalized_mutual_info_score",
     "rand_score", "v_measure_score", reason=_PAIRS, bounds=ZERO_TO_ONE,
-)(MedianOnly)  # fmt: skip
-register(
-    "neg_negative_likelihood_ratio", "positive_likelihood_ratio",
-    reason="is a ratio of means, for which no interval is implemented",
 )(MedianOnly)  # fmt: skip
 register(
     "f1_samples", "jaccard_samples", "precision_samples", "recall_samples", is_refused=True,

@@ -21,6 +21,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._validation import bad_parameter, check_option
+from sklearn_ada.accounting.events import FORMAT
 from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.columns import Column
 from sklearn_ada.data.labels import Subsamples, Units, are_classes, label_kind, n_rows, take_rows
@@ -51,7 +52,14 @@ from sklearn_ada.metrics.outputs import (
     respond,
     weighing,
 )
-from sklearn_ada.metrics.scorers import check_is_scorer, name_of, registered_name, takes_weights
+from sklearn_ada.metrics.scorers import (
+    check_is_scorer,
+    name_of,
+    name_of_class,
+    registered_name,
+    takes_weights,
+)
+from sklearn_ada.metrics.tables import table_of_scorer
 
 Weights = NDArray[np.float64] | None
 Outputs = Array | StoredOutputs | None
@@ -129,6 +137,9 @@ class Metric:
     Metric('r2', kind='general', range=None)
     """
 
+    _since = 1
+    """From which format of ledgers on it is what it is; before, `of_format` says what it was."""
+
     def __init__(
         self,
         scoring: str | Callable[..., Any],
@@ -141,18 +152,29 @@ class Metric:
         if isinstance(scoring, Metric) or not (isinstance(scoring, str) or callable(scoring)):
             raise bad_parameter("scoring", "Metric", "a scorer string or a scorer", scoring)
         given = scoring, kind, _check_range(range), response_method, pos_label
-        name = None
-        if not isinstance(scoring, str) and kind != "mean":
-            name = registered_name(scoring)
-            if name is not None and name != registered_name(scoring, shortest=False):
-                self._written = given
-        self._set(name or scoring, *given[1:])
+        self._set(FORMAT, *given)
+        if self._since > 1:
+            self._written = given
 
     def _set(
-        self, scoring: Any, kind: str | None, bounds: Range | None, response_method: str, pos_label: Any
+        self,
+        number: int,
+        scoring: Any,
+        kind: str | None,
+        bounds: Range | None,
+        response_method: str,
+        pos_label: Any,
     ) -> None:
+        """Set everything as ledgers of a format know it."""
+        self._since = 1
+        if not isinstance(scoring, str) and kind != "mean":
+            scoring, label, self._since = _named(scoring, number)
+            pos_label = label if pos_label is None else pos_label
         if isinstance(scoring, str):
             measure = _measure_of_string(scoring, kind)
+            self._since = max(self._since, measure.since)
+            if number < measure.since:
+                measure = MedianOnly(response=measure.response, reason=_SINCE)
             if None not in (measure.bounds, bounds) and bounds != measure.bounds:
                 raise bad_parameter("range", "Metric", f"left out, as {scoring} has {measure.bounds}", bounds)
             self.name = scoring
@@ -165,7 +187,9 @@ class Metric:
             if kind == "mean":
                 measure, self._scorer = Mean(UserScores(scoring), response=response, bounds=None), None
             else:
-                measure, self._scorer = MedianOnly(response=response), scoring
+                table = table_of_scorer(scoring) if kind is None and number >= _TABLES else None
+                self._since = 1 if table is None else _TABLES
+                measure, self._scorer = table or MedianOnly(response=response), scoring
         self.chosen_general, self.most_beyond = kind == "general", 1.0
         # Else it is the stable median, or all rows once `of_all_rows` says so, that certifies it.
         self._is_certified = measure.value_is_enough and not self.chosen_general
@@ -190,7 +214,8 @@ class Metric:
     def of_format(self, number: int) -> Metric:
         """Return the metric as ledgers of a format know it.
 
-        Before format 3 a scorer had the name only of those that are written in the same way.
+        Before format 3 a scorer had the name only of those that are written in the same way; before format 5
+        one of ``make_scorer`` had an interval only if scikit-learn has it under a name.
 
         Parameters
         ----------
@@ -203,11 +228,10 @@ class Metric:
         >>> written.of_format(3).string, written.of_format(1).string
         ('accuracy', None)
         """
-        if number >= 3 or not hasattr(self, "_written"):
+        if number >= self._since:
             return self
         made = copy(self)
-        made._set(*self._written)
-        del made._written
+        made._set(number, *self._written)
         return made
 
     def __call__(self, estimator: Any, X: Any, y: Any, **params: Any) -> float:
@@ -932,6 +956,19 @@ def _name_of_function(scoring: Callable[..., Any], kind: str | None, pos_label: 
     if kind != "mean":
         check_is_scorer(scoring, name)
     return name
+
+
+_TABLES = 5  # the format in which scorers of ``make_scorer`` got the intervals of tables
+_SINCE = "has an interval on ledgers that are begun by this release, and this one was begun by an older one"
+
+
+def _named(scoring: Any, number: int) -> tuple[Any, Any, int]:
+    """Return the string and the class that stand for a scorer, if some do, and since which format."""
+    name = registered_name(scoring, shortest=number >= 3)
+    if name is not None:
+        return name, None, 1 if name == registered_name(scoring, shortest=False) else 3
+    of_class = name_of_class(scoring) if number >= _TABLES else None
+    return (scoring, None, 1) if of_class is None else (*of_class, _TABLES)
 
 
 def _check_range(bounds: tuple[float, float] | None) -> Range | None:

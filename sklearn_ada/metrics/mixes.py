@@ -88,10 +88,13 @@ class TableAtMix(AtMix, AllRows):
         What `sklearn_ada.guarantees.two_class_interval` calls it.
     beta : float
         Of F-beta.
+    average : {None, "macro", "weighted"}
+        How both classes are averaged, if they are.
     """
 
     table: str
     beta: float = 1.0
+    average: str | None = None
     theorem = "binomial laws of both classes, exactly, with a box for their rates (Berger, Boos 1994)"
 
     def size(self, y: Array) -> float:
@@ -106,8 +109,9 @@ class TableAtMix(AtMix, AllRows):
         _rows(self.mix, y)
         hits, positives, errors, negatives = counts = self._classes.counts(y, outputs)
         value = two_class_value(
-            self.table, hits / positives, errors / negatives, self.mix.share_of(self._positive), self.beta
-        )
+            self.table, hits / positives, errors / negatives, self.mix.share_of(self._positive), self.beta,
+            self.average,
+        )  # fmt: skip
         if math.isnan(value):
             raise UndefinedMetricError("the denominator is zero")
         return Measured(value, len(y), details=counts)
@@ -125,15 +129,18 @@ class TableAtMix(AtMix, AllRows):
     @property
     def _classes(self) -> TwoClasses:
         share = self.mix.share_of(self._positive)
-        return TwoClasses(self.table, self._positive, share=share, beta=self.beta)
+        return TwoClasses(self.table, self._positive, share=share, beta=self.beta, average=self.average)
 
 
-def table_at_mix(base: Measure, mix: ClassMix, table: str, beta: float = 1.0) -> Measure | None:
+def table_at_mix(
+    base: Measure, mix: ClassMix, table: str, beta: float = 1.0, average: str | None = None
+) -> Measure | None:
     """Return a metric of two classes at declared shares; None for more classes."""
     if len(mix.shares) > 2:
         return None
     kept = {name: getattr(base, name) for name in ("response", "bounds", "positive", "scorer_of")}
-    return TableAtMix(mix=mix, table=table, beta=beta, needs_every_class=base.needs_every_class, **kept)
+    kept["needs_every_class"] = base.needs_every_class
+    return TableAtMix(mix=mix, table=table, beta=beta, average=average, **kept)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,6 +70,39 @@ def registered_name(scoring: Callable[..., Any], *, shortest: bool = True) -> st
         return None
 
 
+def name_of_class(scoring: Callable[..., Any]) -> tuple[str, Any] | None:
+    """Return the scorer string and the class of what scores another class than 1; None for any other.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import f1_score, make_scorer
+    >>> name_of_class(make_scorer(f1_score, pos_label="yes"))
+    ('f1', 'yes')
+    """
+    written = as_shortest(scoring)
+    if not isinstance(written, tuple) or "pos_label" not in written[1]:
+        return None
+    function, options, rest = written
+    label = as_label(options.pop("pos_label"))
+    for name, measure in SCORERS.items():
+        if measure.scorer_of is not None and f"{name}_macro" in get_scorer_names():
+            known, fixed, like = as_shortest(measure.scorer_of())
+            if (known, fixed, like) == (function, options, rest):
+                return name, label
+    return None
+
+
+def as_label(option: Any) -> Any:
+    """Return a class as it was written: `as_shortest` makes a float of each number.
+
+    Examples
+    --------
+    >>> as_label(0.0), as_label("yes")
+    (0, 'yes')
+    """
+    return int(option) if isinstance(option, float) and option.is_integer() else option
+
+
 def as_shortest(scoring: Callable[..., Any]) -> Any:
     """Return what a scorer of ``make_scorer`` computes, in the shortest way to write it.
 

@@ -25,6 +25,8 @@ from sklearn_ada.metrics.base import Array, Foreseen, Measure, Range, RowsInterv
 TWO_CLASSES = "two-class table"
 """What records call the construction."""
 _THEOREM = "binomial laws of both classes, exactly, with a box for their rates (Berger, Boos 1994)"
+_OF_REST = f"{_THEOREM}, those of the rest unequal (Hoeffding 1956)"
+_OF_RECALL = "Clopper-Pearson on the rows of the class"
 _OF_ONE_LAW = "binomial laws, exactly, with a box for what is unknown (Berger, Boos 1994)"
 
 _at_mix, _of_population = (
@@ -49,6 +51,10 @@ class TwoClasses:
         Of F-beta.
     of : callable or None, default=None
         Returns what `counts` does, of ``(y, outputs, classes)``; None: `counts` itself.
+    average : {None, "macro", "weighted"}, default=None
+        How both classes are averaged, if they are.
+    is_of_several : bool, default=False
+        Whether the others are of several classes.
     """
 
     metric: str
@@ -56,6 +62,8 @@ class TwoClasses:
     share: float | None = None
     beta: float = 1.0
     of: Callable[[Array, Array, Array | None], tuple[int, int, int, int]] | None = None
+    average: str | None = None
+    is_of_several: bool = False
 
     def counts(self, y: Array, outputs: Array) -> tuple[int, int, int, int]:
         """Return true positives, positives, false positives and negatives."""
@@ -78,7 +86,10 @@ class TwoClasses:
             recall, error, share = (float(f"{min(max(each, 1e-4), 0.999):.3g}") for each in (*rates, share))
             interval_of = partial(_of_population, expected=(recall, error, share), beta=self.beta)
         else:
-            interval_of = partial(_at_mix, share=self.share, beta=self.beta)
+            interval_of = partial(
+                _at_mix, share=self.share, beta=self.beta, average=self.average,
+                one_law=not self.is_of_several,
+            )  # fmt: skip
 
         def announced(ln_delta: float) -> Range:
             ends = interval_of(self.metric, hits, sizes[0], errors, sizes[1], ln_delta)
@@ -88,8 +99,8 @@ class TwoClasses:
             counts = self.counts(y, outputs) if self.of is None else self.of(y, outputs, classes)
             return clipped(interval_of(self.metric, *counts, ln_delta), limits)
 
-        expected = two_class_value(self.metric, hits / sizes[0], errors / sizes[1], share, self.beta)
-        by = 0.0 if math.isnan(expected) else foreseen.value - expected
+        expected = self._value(hits / sizes[0], errors / sizes[1], share)
+        by = foreseen.value - expected if math.isfinite(expected) else 0.0
         below, above = announced(foreseen.ln_delta)
         value = min(max(foreseen.value, below), above)
         tuning, at = around(limits, foreseen.ln_delta, value, (below, above))
@@ -97,7 +108,7 @@ class TwoClasses:
         deviation = error * math.sqrt(measure.size(foreseen.y))
         return RowsInterval(
             TWO_CLASSES,
-            _THEOREM if not is_one_law else _OF_ONE_LAW,
+            self._theorem(is_one_law),
             tuning,
             at,
             ends,
@@ -106,6 +117,14 @@ class TwoClasses:
             is_alone=True,
             recorded={"by": TWO_CLASSES},
         )
+
+    def _value(self, recall: float, false_rate: float, share: float) -> float:
+        return two_class_value(self.metric, recall, false_rate, share, self.beta, self.average)
+
+    def _theorem(self, is_one_law: bool) -> str:
+        if self.metric == "recall":
+            return _OF_RECALL
+        return _OF_ONE_LAW if is_one_law else _OF_REST if self.is_of_several else _THEOREM
 
     def _share_of_guess(self, foreseen: Foreseen) -> float:
         """Return the share of positives as the rows of a guess have it; a half without them."""
@@ -122,6 +141,6 @@ class TwoClasses:
         for _ in range(30):
             recall = 0.5 * (low + high)
             error = min((1.0 - recall) * share / (1.0 - share), 1.0)
-            is_less = two_class_value(self.metric, recall, error, share, self.beta) < foreseen.value
+            is_less = self._value(recall, error, share) < foreseen.value
             low, high = (recall, high) if is_less else (low, recall)
         return recall, error

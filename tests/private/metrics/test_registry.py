@@ -52,7 +52,9 @@ NO_INTERVAL = {
     name: SCORERS[name].reason
     for name in USABLE
     if not (SCORERS[name].value_is_enough or SCORERS[name].of_all_rows)
-}
+} | dict.fromkeys(
+    ("neg_negative_likelihood_ratio", "positive_likelihood_ratio"), "has no finite range: declare one"
+)
 CLUSTERING = {
     "adjusted_mutual_info_score", "adjusted_rand_score", "completeness_score", "fowlkes_mallows_score",
     "homogeneity_score", "mutual_info_score", "normalized_mutual_info_score", "rand_score", "v_measure_score",
@@ -377,5 +379,7 @@ def test_a_metric_is_a_scorer_of_the_search_that_is_certified_by_it(tmp_path):
     assert pickle.loads(pickle.dumps(metric)) == metric == Metric("f1", pos_label="yes")
     assert Metric(get_scorer("f1"), pos_label="yes") == metric != Metric("f1", pos_label="no")
     assert len({metric, Metric("f1", pos_label="yes")}) == 1
-    with pytest.warns(UserWarning, match=r"Use Metric\('f1', pos_label='yes'\), which is a scorer, too"):
-        ReusableHoldoutCV(expected, ledger=tmp_path / "other.db").fit(X, y)
+    same = ReusableHoldoutCV(expected, ledger=tmp_path / "other.db", answers="exact").fit(X, y)
+    assert (
+        same.best_score_target_ == certified.best_score_target_
+    )  # of 'make_scorer(f1_score, pos_label="yes")'
