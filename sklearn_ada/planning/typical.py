@@ -41,7 +41,7 @@ _ORDERS = 2  # of the rows, where an interval is drawn
 _LEAST_ROWS = 4
 _APART = (1e-3, 20.0)  # between the classes, in standard deviations of a score
 _ERRORS = (1e-6, 1e9)  # over the standard deviation of the predictions
-_RELATIVE = ("log_error", "percentage", "deviance")  # in names of errors that depend on where y is
+_RELATIVE = ("log_error", "percentage", "deviance", "likelihood")  # in names of what has no typical scale
 _DRAWS, _DRAWN_ROWS = 5, 1000  # for what an exact answer costs
 _SEED = 0
 

@@ -19,7 +19,7 @@ from tests.support.searches import asking, grid, warned
 ACCURACY = "population accuracy at the holdout's class mix"
 AVERAGE_PRECISION = "population average_precision at the holdout's class mix, ties broken at random"
 MEDIAN = "median of {} over random subsamples of "
-WITHOUT = make_scorer(fbeta_score, beta=2)  # a function, of which nothing is known but its values
+WITHOUT = make_scorer(fbeta_score, beta=2, average="micro")  # nothing is known of it but its values
 NO_INTERVAL, NO_CELLS = "no interval of its own", "has no cells"
 STABLE = {"mechanism": "stable_median"}
 asks = pytest.mark.parametrize("ask", ["candidates", "winner", 2])

@@ -171,7 +171,6 @@ def test_rows_and_routes_that_a_mix_does_not_go_with_are_refused(options, tmp_pa
 
 REFUSED = {
     "average_precision": {"scoring": "average_precision"},
-    "f1_macro": {"scoring": "f1_macro"},
     "roc_auc_ovr": {"scoring": "roc_auc_ovr"},
     "d2_log_loss_score": {"scoring": "d2_log_loss_score"},
     "general": {"scoring": Metric("accuracy", kind="general")},

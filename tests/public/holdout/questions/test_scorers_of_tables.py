@@ -174,6 +174,36 @@ def test_a_denominator_of_nothing_is_a_failure_with_its_reason(classes, scoring,
     assert "undefined" in str(answer)
 
 
+@pytest.mark.parametrize(("scoring", "value"), [
+    (make_scorer(fbeta_score, beta=2), lambda a, b: 5 * a / (4 + a + 9 * b)),
+    (make_scorer(f1_score, labels=[1], average="macro"), lambda a, b: 2 * a / (1 + a + 9 * b)),
+    (make_scorer(balanced_accuracy_score, adjusted=True), lambda a, b: a - b),
+    ("precision_macro", lambda a, b: (a / (a + 9 * b) + 9 * (1 - b) / (9 * (1 - b) + 1 - a)) / 2),
+])  # fmt: skip
+def test_a_declared_class_mix_is_that_of_the_value_and_of_the_target(scoring, value, tmp_path):
+    mix = {0: 0.9, 1: 0.1}
+    holdout, model, validation = holdout_of(tmp_path / "a.db", class_mix=mix)
+    answer, (X, y) = holdout.certify(model, scoring=scoring, guess_from=validation), drawn(2, 0)
+    recall, false_rate = (float(np.mean(X[y == label, 0])) for label in (1, 0))
+    low, high = answer.interval
+    assert low < value(recall, false_rate) < high
+    assert answer.value == pytest.approx(value(recall, false_rate), abs=0.1 * (high - low))
+    assert answer.certificate.target.endswith("class mix {0: 0.9, 1: 0.1}")
+
+
+@pytest.mark.parametrize(("scoring", "theorem"), [
+    (make_scorer(cohen_kappa_score), "binomial laws, exactly"),
+    (make_scorer(fbeta_score, beta=2), "binomial laws, exactly"),
+    (make_scorer(balanced_accuracy_score, adjusted=True), "binomial laws, exactly"),
+])  # fmt: skip
+def test_where_classes_are_priced_rows_of_one_law_have_intervals_too(scoring, theorem, tmp_path):
+    holdout, model, validation = holdout_of(tmp_path / "a.db", class_mix="priced")
+    answer, (X, y) = holdout.certify(model, scoring=scoring, guess_from=validation), drawn(2, 0)
+    assert answer.interval[0] < scoring(model, X, y) < answer.interval[1]
+    assert theorem in answer.certificate.theorem
+    assert "class mix" not in answer.certificate.target
+
+
 def test_weights_leave_the_median_of_a_scorer_as_its_answer(tmp_path):
     X, y = drawn(2, 0)
     weighted = Holdout(X, y, sample_weight=np.ones(len(y)), ledger=tmp_path / "a.db", answers="exact")

@@ -42,7 +42,7 @@ def raised(match, call, *args, **how):
 
 
 def macro(beta=2):
-    return make_scorer(fbeta_score, beta=beta, average="macro")
+    return make_scorer(fbeta_score, beta=beta, average="micro")
 
 
 @pytest.fixture
