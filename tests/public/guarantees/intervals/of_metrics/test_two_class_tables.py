@@ -103,13 +103,16 @@ def test_what_is_no_table_is_refused(changed, message):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("n", "seconds"), [(10_000, 0.5), (100_000, 2.0)])
-def test_large_tables_are_quick(n, seconds):
+@pytest.mark.parametrize(("metric", "options"), [
+    ("matthews_corrcoef", {}), ("f_beta", {"average": "macro"}), ("kappa", {"one_law": False}),
+])  # fmt: skip
+def test_large_tables_are_quick(metric, options, n, seconds):
     """The best of three runs: what else the machine does is no part of it."""
     for ln_delta in (LEVEL, math.log(1e-12)):
         best = math.inf
         for _ in range(3):
             start = time.process_time()
-            two_class_interval("matthews_corrcoef", int(0.4 * n), n // 2, int(0.1 * n), n // 2, ln_delta)
+            two_class_interval(metric, int(0.4 * n), n // 2, int(0.1 * n), n // 2, ln_delta, **options)
             best = min(best, time.process_time() - start)
         assert best < seconds
 
