@@ -183,7 +183,7 @@ def paired_mix_interval(
     better, worse : int
         On how many rows only b is right, and only a; at least 0.
     disagreements, rows : sequence of int
-        Of each class, rows of the former kinds, and all rows, at least 1.
+        Of each class, rows of the former kinds, or more than there are; and all rows, at least 1.
     ln_delta : float
         Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
     expected : tuple of float, default=(.25, .25)
@@ -212,15 +212,15 @@ def paired_mix_interval(
     better, worse = _checked_counts(better, worse, n, owner)
     if any(not 0 <= differ <= size for differ, size in zip(disagreements, rows, strict=True)):
         raise bad_parameter("disagreements", owner, "counts of at most the rows of a class", disagreements)
-    if sum(disagreements) != better + worse:
-        raise bad_parameter("disagreements", owner, f"{better + worse} in all", sum(disagreements))
+    if sum(disagreements) < better + worse:
+        raise bad_parameter("disagreements", owner, f"at least {better + worse} in all", sum(disagreements))
     if sum(expected) > 1.0:
         raise bad_parameter("expected", owner, "two shares of at most 1 in all", expected)
     ln_delta = ln_side(ln_delta) + LN_2
     if ln_delta < _LN_LEAST:
         return _bets(better, worse, n, ln_delta, expected=expected)
     low, high = _bets(better, worse, n, ln_delta + math.log(_PART_OF_BETS), expected=expected)
-    mean, most = most_disagreement(disagreements, rows, ln_delta)
+    mean, most = most_disagreement(disagreements, rows, ln_delta, better + worse)
     if most > 0.5:
         return low, high
     sigma = mean * (1.0 - math.sqrt(1.0 - 2.0 * most)) / most * (1.0 + OUTWARDS)
@@ -230,7 +230,9 @@ def paired_mix_interval(
     return max(low, own), min(high, -miss)
 
 
-def most_disagreement(disagreements: Sequence[int], rows: Sequence[int], ln_delta: float) -> Interval:
+def most_disagreement(
+    disagreements: Sequence[int], rows: Sequence[int], ln_delta: float, count: int | None = None
+) -> Interval:
     """Return upper ends of how often two models disagree: in the mean, and in any class.
 
     The theorem of two binomials needs the latter to be at most 1/2.
@@ -241,6 +243,8 @@ def most_disagreement(disagreements: Sequence[int], rows: Sequence[int], ln_delt
         Of each class.
     ln_delta : float
         Of `paired_mix_interval`, a part of which is theirs.
+    count : int or None, default=None
+        Disagreements of all classes; None: the sum of those.
 
     Examples
     --------
@@ -248,7 +252,8 @@ def most_disagreement(disagreements: Sequence[int], rows: Sequence[int], ln_delt
     >>> round(mean, 4), round(most, 4)
     (0.075, 0.1029)
     """
-    count, n = int(sum(disagreements)), int(sum(rows))
+    n = int(sum(rows))
+    count = int(sum(disagreements)) if count is None else count
     mean = _tail_ends(count, count, n, ln_delta + math.log(_PART_OF_MEAN))[1]
     side = ln_delta + math.log(_PART_OF_MOST / len(rows))
     ends = (

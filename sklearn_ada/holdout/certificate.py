@@ -64,6 +64,7 @@ from sklearn_ada.holdout.unsealing import released_by
 from sklearn_ada.ledger.hash_chain import UNREADABLE, Head, Ledger, Record, parse_head
 from sklearn_ada.ledger.written_files import check_written, written_file
 from sklearn_ada.mechanisms.rounding import Cells
+from sklearn_ada.metrics.counted import CountedTable
 from sklearn_ada.metrics.metric import Metric, measure_of_record, no_scores
 from sklearn_ada.questions.coded import CodedQuestion, foreseen_variance
 from sklearn_ada.questions.question import FIRST_WORDS, Guess
@@ -567,6 +568,10 @@ def _interval_of_exact(prefix: Prefix, state: State, read: ValueRecord, ln_delta
         if name.partition(" ")[0] not in FIRST_WORDS:
             raise _NotRecomputedError(f"this release does not have their mechanism ({name})")
         raise _NotRecomputedError(f"no ledger holds draws or earlier answers of its mechanism ({name})")
+    if "table" in mechanism.get("interval", {}):
+        table = CountedTable.from_description(mechanism["interval"]["table"])
+        counts = table.counts(symbols_of(read.event))
+        return table.certified(counts, ln_delta, tuple(read.metric["range"]))[1]
     if "interval" in mechanism:  # its ends were released beside the value; foreseeing them takes labels
         raise _NotRecomputedError(
             f"no ledger holds a function of all rows ({mechanism['interval']['construction']})"

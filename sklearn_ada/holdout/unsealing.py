@@ -10,7 +10,6 @@ sealed with a public key, of the holder's private one.
 from __future__ import annotations
 
 import functools
-import math
 import struct
 from collections.abc import Iterable
 from dataclasses import replace
@@ -54,6 +53,7 @@ from sklearn_ada.terms.seal_key import check_private_key, opened_with
 
 _OWNER = "Holdout.unseal"
 _EXPECTED = "sealed answers of this holdout, or the numbers of their records"
+_NOT_IN_ITS_CELL = "What a record keeps sealed is not in its cell: the ledger was edited."
 
 
 def unseal(
@@ -180,14 +180,12 @@ class Sealed:
             return self.released  # its record is found again
         try:
             point: Any = seen if content is None else self.seal.point(content)
-        except struct.error:
-            point = math.nan
+        except struct.error as error:
+            raise LedgerDamagedError(_NOT_IN_ITS_CELL) from error
         if point is None:
             raise ValueError(f"Only the holder of the private key can open record {self.number}.")
-        low, high = self.cell
-        value, *ends = point if isinstance(point, tuple) else (point,)
-        if not (low <= value <= high and all(map(math.isfinite, ends))):
-            raise LedgerDamagedError("What a record keeps sealed is not in its cell: the ledger was edited.")
+        if not self.seal.is_within(point, self.cell):
+            raise LedgerDamagedError(_NOT_IN_ITS_CELL)
         return point
 
     def record(
@@ -203,9 +201,8 @@ class Sealed:
             event = CountRelease((seal.symbol_within(point, (point, point) if is_released else self.cell),))
         else:
             parts = CLOSED if state.closed else UNSEALED if final is None else PUBLISHED
-            event = seal.release(
-                point, self.cell, self.read.ln_delta if final is None else final.ln_delta, parts
-            )
+            ln_delta = self.read.ln_delta if final is None else final.ln_delta
+            event = seal.release(point, self.cell, ln_delta, parts, is_released=is_released)
         value, interval, step = released_by(seal, event, self.read.ln_delta, ln_final, before.interval)
         if step and not state.closed:
             target = f"{target}, rounded to steps of {step:.3g}"
@@ -233,7 +230,7 @@ def released_by(
         The interval that was released before.
     """
     if isinstance(seal, SealedInterval):
-        value, ends, step = seal.read(event, ln_delta if ln_final is None else ln_final)
+        value, ends, step = seal.read(event, ln_delta, ln_final)
         low, high = intersection(ends, [coarse])
         return value, (min(low, value), max(high, value)), step
     point = int(symbols_of(event)[0].value)

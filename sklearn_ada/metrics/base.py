@@ -43,6 +43,7 @@ from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.labels import Units, label_kind
 from sklearn_ada.guarantees.intervals import chernoff_kl, clopper_pearson, hoeffding_half_width
 from sklearn_ada.metrics.blocks import encode
+from sklearn_ada.metrics.counted import Counted
 from sklearn_ada.metrics.outputs import LABELS, Response
 
 Array = NDArray[Any]
@@ -154,6 +155,9 @@ class RowsInterval:
         One part in so many of delta goes to the interval that follows from the value alone.
     is_alone : bool
         Whether it has the whole level, and the interval that follows from the value alone has none of it.
+    counted : Counted or None
+        Of an interval that depends on a few counts: these, which may be released instead of the ends. Its
+        ends have the whole level.
     """
 
     name: str
@@ -171,6 +175,7 @@ class RowsInterval:
     recorded: dict[str, Any] = field(default_factory=dict)
     usual_in: float = 10.0
     is_alone: bool = False
+    counted: Counted | None = None
 
     def describe(self) -> dict[str, Any]:
         """Return what it is and what tunes it."""

@@ -28,7 +28,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,9 +43,8 @@ from sklearn_ada.data.columns import Column, as_column, over_blocks
 from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees import bets
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_half_width
-from sklearn_ada.guarantees.paired_tables import most_disagreement, paired_mix_interval, paired_table_interval
-from sklearn_ada.guarantees.scores import paired_zero_one_interval
 from sklearn_ada.guarantees.tilted import TiltedMean, tilted_by
+from sklearn_ada.metrics import pairs
 from sklearn_ada.metrics.base import (
     Array,
     Foreseen,
@@ -64,6 +63,7 @@ from sklearn_ada.metrics.base import (
     suggested_range,
 )
 from sklearn_ada.metrics.blocks import probability_of_true
+from sklearn_ada.metrics.counted import Counted, Counts
 from sklearn_ada.metrics.mixes import MeanAtMix
 from sklearn_ada.metrics.outputs import ALL_SCORES, NUMBERS, POSITIVE_PROBABILITY, PROBABILITIES
 
@@ -531,12 +531,12 @@ class PairedMean(Mean):
     base : Mean
         Of each model.
     by : str or None
-        By what 0/1 scores are certified: "chosen" when it is asked, `TABLES`, or None as in records that name
-        nothing.
+        By what 0/1 scores are certified: "chosen" when it is asked, tables of pairs, or None as in records
+        that name nothing.
     """
 
     base: Mean
-    by: str | None = "chosen"
+    by: str | None = pairs.CHOSEN
     kind = family = DIFFERENCE
     theorem = "Chernoff-KL (Hoeffding 1963) for differences"
     has_noise = False  # no family of private releases
@@ -580,19 +580,32 @@ class PairedMean(Mean):
             gain = min(0.05 + max(foreseen.value, 0.0), 0.5)
             loss = min(0.05 + max(-foreseen.value, 0.0), 0.5)
         gain, loss = (float(f"{min(max(each, 1.0 / n), 0.5):.3g}") for each in (gain, loss))
-        by = self.by
-        if by == CHOSEN:
-            by = _chosen(foreseen, gain, loss)
-        disagreements = _Disagreements(by, foreseen.identical_rows, (gain, loss), _rows_by_class(foreseen.y))
+        by = pairs.chosen(foreseen, (gain, loss)) if self.by == pairs.CHOSEN else self.by
+        tuning = {"gain": gain, "loss": loss}
+        deviation = math.sqrt(max(gain + loss - (gain - loss) ** 2, 0.0))
+        if by is not None:
+            return self._by_table(pairs.PairTable.around((gain, loss), foreseen), tuning, deviation)
+        disagreements = pairs.Disagreements(n, foreseen.identical_rows, (gain, loss))
 
         def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
-            return disagreements.interval(y, self.terms(y, outputs, classes), ln_delta)
+            return disagreements.interval(self.terms(y, outputs, classes), ln_delta)
 
-        deviation = math.sqrt(max(gain + loss - (gain - loss) ** 2, 0.0))
         return RowsInterval(
-            by or "disagreements", disagreements.theorem, {"gain": gain, "loss": loss},
-            disagreements.foreseen, ends, deviation=deviation, recorded={"by": by} if by else {},
-            usual_in=50.0 if by else 10.0,
+            "disagreements", disagreements.theorem, tuning, disagreements.at, ends, deviation=deviation
+        )
+
+    def _by_table(self, table: pairs.PairTable, tuning: dict[str, Any], deviation: float) -> RowsInterval:
+        """Return the interval by a table of pairs."""
+
+        def count(y: Array, outputs: Array, classes: Array | None) -> Counts:
+            return table.count(y, self.terms(y, outputs, classes))
+
+        def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
+            return table.interval(count(y, outputs, classes), ln_delta)
+
+        return RowsInterval(
+            pairs.TABLES, f"{table.theorem}; {self.theorem}", tuning, table.at, ends, deviation=deviation,
+            recorded={"by": pairs.TABLES}, usual_in=pairs.USUAL_IN, counted=Counted(table, count),
         )  # fmt: skip
 
     def tuning(self, details: Any) -> dict[str, Any]:
@@ -602,102 +615,6 @@ class PairedMean(Mean):
     def with_tuning(self, tuning: dict[str, Any]) -> tuple[Measure, Any]:
         """Return this, by the construction of the record, and how often either model alone is right."""
         return replace(self, by=tuning.get("by")), tuple(tuning["alone"]) if "alone" in tuning else None
-
-
-CHOSEN, TABLES = "chosen", "tables of pairs"
-_MOST_ROWS = 100_000  # of a table of rows of one law, which takes seconds then
-_paired_table, _paired_mix = (
-    lru_cache(maxsize=512)(each) for each in (paired_table_interval, paired_mix_interval)
-)
-
-
-def _chosen(foreseen: Foreseen, gain: float, loss: float) -> str | None:
-    """Return by what a difference is certified: what is foreseen to be narrower, before the rows are seen.
-
-    At a class mix that takes a guess of how often the models disagree, in every class by far less than half.
-    """
-    if foreseen.as_first_released:
-        return None
-    rows = _rows_by_class(foreseen.y)
-    if foreseen.identical_rows:
-        return TABLES if sum(rows) <= _MOST_ROWS else None
-    if foreseen.details is None:
-        return None
-    share = gain + loss
-    more = [min(math.ceil(share * size + 2.0 * math.sqrt(share * size) + 1.0), size) for size in rows]
-    if most_disagreement(more, rows, foreseen.ln_delta)[1] > 0.5:
-        return None
-    widths = {}
-    for by in (None, TABLES):
-        low, high = _Disagreements(by, False, (gain, loss), rows).foreseen(gain - loss, foreseen.ln_delta)
-        widths[by] = high - low
-    return min(widths, key=lambda by: widths[by])
-
-
-def _rows_by_class(y: Array) -> tuple[int, ...]:
-    return tuple(np.unique(np.asarray(y), return_counts=True)[1].tolist())
-
-
-@dataclass(frozen=True)
-class _Disagreements:
-    """How the rows on which one model alone is right certify a difference.
-
-    Parameters
-    ----------
-    by : str or None
-        `TABLES`, or None for the sign test and bets.
-    identical_rows : bool
-        Whether rows are of one law.
-    expected : tuple of float
-        How often either model alone is foreseen to be right.
-    rows : tuple of int
-        Of each class.
-    """
-
-    by: str | None
-    identical_rows: bool
-    expected: Range
-    rows: tuple[int, ...]
-
-    @property
-    def theorem(self) -> str:
-        """Name of the bound."""
-        if self.by is None:
-            return "disagreements (McNemar 1947), or fixed bets on them (Waudby-Smith, Ramdas 2024)"
-        if self.identical_rows:
-            return "tables of pairs, by likelihood ratio (Berger, Boos 1994)"
-        return "two binomials (Darroch 1964), and fixed bets on disagreements (Waudby-Smith, Ramdas 2024)"
-
-    def interval(self, y: Array, away: Floats, ln_delta: float) -> Range:
-        """Return the interval of rows on which the scores differ by so much."""
-        better, worse = int(np.count_nonzero(away > 0)), int(np.count_nonzero(away < 0))
-        if self.by is None or self.identical_rows:
-            return self._of_counts(better, worse, (), (), ln_delta)
-        labels, rows = np.unique(np.asarray(y), return_inverse=True)
-        differ = np.bincount(rows, weights=away != 0.0, minlength=len(labels)).astype(int)
-        of_class = np.bincount(rows, minlength=len(labels))
-        return self._of_counts(better, worse, tuple(differ.tolist()), tuple(of_class.tolist()), ln_delta)
-
-    def foreseen(self, value: float, ln_delta: float) -> Range:
-        """Return the interval if the value is this and the models disagree as often as is foreseen."""
-        n = sum(self.rows)
-        count = min(max(round(n * sum(self.expected)), math.ceil(abs(value) * n - 1e-6)), n)
-        better = min(max(round((count + value * n) / 2.0), 0), count)
-        until = np.rint(np.cumsum(self.rows) * (count / n)).astype(int)
-        differ = tuple(np.diff(until, prepend=0).tolist())
-        return self._of_counts(better, count - better, differ, self.rows, ln_delta)
-
-    def _of_counts(
-        self, better: int, worse: int, differ: tuple[int, ...], rows: tuple[int, ...], ln_delta: float
-    ) -> Range:
-        n = sum(self.rows)
-        if self.by is None:
-            return paired_zero_one_interval(
-                better, worse, n, ln_delta, identical_rows=self.identical_rows, expected=self.expected
-            )
-        if self.identical_rows:
-            return _paired_table(better, worse, n, ln_delta)
-        return _paired_mix(better, worse, differ, rows, ln_delta, expected=self.expected)
 
 
 @dataclass(frozen=True)

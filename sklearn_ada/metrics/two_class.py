@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from scipy.special import ndtri_exp
 from sklearn_ada.guarantees.two_class import two_class_interval, two_class_value
 from sklearn_ada.guarantees.unknown_share import population_table_interval
 from sklearn_ada.metrics.base import Array, Foreseen, Measure, Range, RowsInterval, around, clipped, moved
+from sklearn_ada.metrics.counted import Counted, CountedTable, Counts, foreseen_count
 
 TWO_CLASSES = "two-class table"
 """What records call the construction."""
@@ -33,6 +34,51 @@ _at_mix, _of_population = (
     lru_cache(maxsize=512)(each) for each in (two_class_interval, population_table_interval)
 )
 Rates = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class TwoClassTable(CountedTable):
+    """How many rows of either class are predicted positive, in a holdout with so many of them.
+
+    Parameters
+    ----------
+    metric : str
+        One of `sklearn_ada.guarantees.two_class_interval`.
+    sizes : tuple of int
+        Positive and negative rows.
+    share, beta, average, one_law
+        As for `sklearn_ada.guarantees.two_class_interval`.
+    expected_rates : tuple of float or None, default=None
+        As ``expected`` of `sklearn_ada.guarantees.population_table_interval`; None if only the rows of each
+        class are of one law.
+    """
+
+    metric: str
+    sizes: tuple[int, int]
+    share: float | None = None
+    beta: float = 1.0
+    average: str | None = None
+    one_law: bool = True
+    expected_rates: tuple[float, float, float] | None = None
+    kind = TWO_CLASSES
+
+    def most(self, before: Counts) -> int:
+        """Return how many rows the class has."""
+        return self.sizes[len(before)]
+
+    def value(self, counts: Counts) -> float:
+        """Return the metric of these rows."""
+        hits, errors = (count / size for count, size in zip(counts, self.sizes, strict=True))
+        share = self.share or self.sizes[0] / sum(self.sizes)
+        return two_class_value(self.metric, hits, errors, share, self.beta, self.average)
+
+    def interval(self, counts: Counts, ln_delta: float) -> Range:
+        """Return the exact interval."""
+        (hits, errors), (positives, negatives) = counts, self.sizes
+        about = self.metric, hits, positives, errors, negatives, ln_delta
+        if self.expected_rates is not None:
+            return _of_population(*about, expected=self.expected_rates, beta=self.beta)
+        return _at_mix(*about, share=self.share, beta=self.beta, average=self.average, one_law=self.one_law)
 
 
 @dataclass(frozen=True)
@@ -81,25 +127,20 @@ class TwoClasses:
         is_one_law = foreseen.identical_rows and self.share is None
         share = self.share or (self._share_of_guess(foreseen) if is_one_law else positives / len(foreseen.y))
         rates, limits = self._rates(foreseen, share), measure.limits
-        hits, errors = (round(rate * size) for rate, size in zip(rates, sizes, strict=True))
-        if is_one_law:
-            recall, error, share = (float(f"{min(max(each, 1e-4), 0.999):.3g}") for each in (*rates, share))
-            interval_of = partial(_of_population, expected=(recall, error, share), beta=self.beta)
-        else:
-            interval_of = partial(
-                _at_mix, share=self.share, beta=self.beta, average=self.average,
-                one_law=not self.is_of_several,
-            )  # fmt: skip
+        table = self._table(foreseen, sizes, (*rates, share), is_one_law)
+        likely = tuple(round(rate * size) for rate, size in zip(rates, sizes, strict=True))
 
         def announced(ln_delta: float) -> Range:
-            ends = interval_of(self.metric, hits, sizes[0], errors, sizes[1], ln_delta)
-            return clipped(moved(ends, by), limits)
+            return clipped(moved(table.interval(likely, ln_delta), by), limits)
+
+        def count(y: Array, outputs: Array, classes: Array | None) -> Counts:
+            counted = self.counts(y, outputs) if self.of is None else self.of(y, outputs, classes)
+            return counted[0], counted[2]
 
         def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
-            counts = self.counts(y, outputs) if self.of is None else self.of(y, outputs, classes)
-            return clipped(interval_of(self.metric, *counts, ln_delta), limits)
+            return clipped(table.interval(count(y, outputs, classes), ln_delta), limits)
 
-        expected = self._value(hits / sizes[0], errors / sizes[1], share)
+        expected = self._value(likely[0] / sizes[0], likely[1] / sizes[1], share)
         by = foreseen.value - expected if math.isfinite(expected) else 0.0
         below, above = announced(foreseen.ln_delta)
         value = min(max(foreseen.value, below), above)
@@ -116,7 +157,32 @@ class TwoClasses:
             deviation=deviation,
             is_alone=True,
             recorded={"by": TWO_CLASSES},
+            counted=Counted(table, count),
         )
+
+    def _table(
+        self, foreseen: Foreseen, sizes: tuple[int, int], expected: tuple[float, ...], is_one_law: bool
+    ) -> TwoClassTable:
+        """Return the table, with the code that the guess fixes for its counts."""
+        behind, vaguely = self._rows_behind(foreseen), False
+        if behind is None:
+            behind, vaguely = sizes, True
+        about = zip(expected, sizes, behind, strict=False)
+        codes = [foreseen_count(rate, size, rows, vaguely=vaguely) for rate, size, rows in about]
+        counts, errors = zip(*codes, strict=True)
+        if not is_one_law:
+            more = self.share, self.beta, self.average, not self.is_of_several
+            return TwoClassTable(counts, errors, self.metric, sizes, *more)
+        recall, error, share = (float(f"{min(max(each, 1e-4), 0.999):.3g}") for each in expected)
+        rates = recall, error, share
+        return TwoClassTable(counts, errors, self.metric, sizes, beta=self.beta, expected_rates=rates)
+
+    def _rows_behind(self, foreseen: Foreseen) -> tuple[int, int] | None:
+        """Return how many rows of each class a guess has; None if it is a number, or a class has none."""
+        if foreseen.details is None:
+            return None
+        _, positives, _, negatives = foreseen.details
+        return (positives, negatives) if min(positives, negatives) > 0 else None
 
     def _value(self, recall: float, false_rate: float, share: float) -> float:
         return two_class_value(self.metric, recall, false_rate, share, self.beta, self.average)
@@ -133,10 +199,9 @@ class TwoClasses:
 
     def _rates(self, foreseen: Foreseen, share: float) -> Rates:
         """Return both rates as the rows of a guess have them; from a number, those of alike classes."""
-        if foreseen.details is not None:
+        if self._rows_behind(foreseen) is not None:
             hits, positives, errors, negatives = foreseen.details
-            if min(positives, negatives) > 0:
-                return (hits + 0.5) / (positives + 1.0), (errors + 0.5) / (negatives + 1.0)
+            return (hits + 0.5) / (positives + 1.0), (errors + 0.5) / (negatives + 1.0)
         low, high = 0.0, 1.0  # of the recall, where as many are missed as are false
         for _ in range(30):
             recall = 0.5 * (low + high)

@@ -6,6 +6,9 @@ value foresee it (`sklearn_ada.metrics.base`). The interval holds at the level o
 of the rows that was fixed, tuning and level included, before anything about this question was released. That
 its ends are released is paid for by later questions (`sklearn_ada.guarantees.question_interval`).
 
+An interval that depends on a few counts of rows is released by these instead, where the guess foresees them
+for less: value and ends are functions of them (`sklearn_ada.metrics.counted`).
+
 Bets are tuned by a guess of the variance and lose width where that is wrong. So nine tenths of the failure
 probability are the construction's, and a tenth goes to the metric's usual interval, which follows from the
 value alone and whose width is bounded beforehand: what decides on admission. Of tables of pairs, which need
@@ -17,12 +20,13 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from sklearn_ada.accounting.codes import symbols_of
-from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
+from sklearn_ada.accounting.events import CodedRelease, CountRelease, CountSymbol, Event, Symbol
 from sklearn_ada.metrics.base import Foreseen, RowsInterval, UndefinedMetricError
+from sklearn_ada.metrics.counted import CountedTable, Counts, nats_of
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows, may_tilt
 from sklearn_ada.questions.question import Draw, Failure, Outcome, Question, Released
 from sklearn_ada.questions.seals import LEAST_LN_DELTA, Ends
@@ -53,6 +57,14 @@ class RowsQuestion(RefinedQuestion):
     is_found_by_subject = True
 
     @property
+    def table(self) -> CountedTable | None:
+        """The table that is released; None if value and ends are."""
+        counted = self.construction.counted
+        if counted is None or counted.table.expected_nats > nats_of(CountRelease(self._expected_ends)):
+            return None
+        return counted.table
+
+    @property
     def is_drawn(self) -> bool:  # type: ignore[override]
         """Whether the construction draws something from the ledger's secret."""
         return self.construction.is_drawn
@@ -63,9 +75,15 @@ class RowsQuestion(RefinedQuestion):
         theorem = self.construction.theorem
         return theorem if self._is_alone else f"{theorem}; {self.coded.measure.theorem}"
 
+    def counts(self, seen: Rows) -> Counts:
+        """Return the counts on which the interval depends."""
+        assert self.construction.counted is not None
+        return self.construction.counted.count(seen.y, seen.outputs, seen.classes)
+
     def describe(self) -> dict[str, Any]:
         """Return a JSON-ready description of everything that is fixed."""
-        return {**self.coded.describe(), "interval": {**self.construction.describe(), "step": self.step}}
+        how = {"step": self.step} if self.table is None else {"table": self.table.describe()}
+        return {**self.coded.describe(), "interval": {**self.construction.describe(), **how}}
 
     def chosen(self) -> dict[str, Any] | None:
         """Return nothing: validation rows fix all of the construction."""
@@ -124,12 +142,15 @@ class RowsQuestion(RefinedQuestion):
     @property
     def _is_alone(self) -> bool:
         """Whether the usual interval is the range."""
-        return self.coded.measure.of_all_rows or self.construction.is_alone
+        made = self.construction
+        return self.coded.measure.of_all_rows or made.is_alone or made.counted is not None
 
     def release(self, seen: Rows | Failure, allowance: Allowance, draw: Draw) -> Released:
         """Return the event of releasing the value and both ends, or the failure."""
         if isinstance(seen, tuple):
             return CodedRelease(seen), {}
+        if self.table is not None:
+            return CountRelease(self.table.symbols(self.counts(seen))), {}
         index = self.coded.cells.index(seen.value)
         ln_delta = self._own(allowance.ln_delta)
         ends = self.construction.ends(seen.y, seen.outputs, seen.classes, ln_delta, draw.own_generator())
@@ -138,8 +159,12 @@ class RowsQuestion(RefinedQuestion):
         off = [Symbol("count", each, _SCALE) for each in (low - low_foreseen, high - high_foreseen)]
         return CodedRelease((Symbol(self.stream, index, self.scale), *off)), {}
 
-    def expected_symbols(self, allowance: Allowance) -> tuple[Symbol, ...]:
+    def expected_symbols(self, allowance: Allowance) -> tuple[CountSymbol | Symbol, ...]:
         """Return what would be released if everything were as foreseen."""
+        return self._expected_ends if self.table is None else self.table.symbols(self.table.expected)
+
+    @property
+    def _expected_ends(self) -> tuple[Symbol, ...]:
         return (Symbol(self.stream, 0, self.scale), *(Symbol("count", 0, _SCALE),) * 2)
 
     def half_width_bound(self, allowance: Allowance) -> tuple[float, float]:
@@ -150,6 +175,8 @@ class RowsQuestion(RefinedQuestion):
     def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
         """Return what value and ends certify at this failure probability."""
         first, *ends = symbols_of(event)
+        if self.table is not None and not isinstance(first.value, str):
+            return self._outcome_of_table(self.table, symbols_of(event), allowance.ln_delta)
         if self.construction.is_alone and not isinstance(first.value, str):
             value = self._value(first.value)
             usual = Outcome(value, self.metric.bounds, "exact", "", self.target, vacuous=True)
@@ -169,6 +196,11 @@ class RowsQuestion(RefinedQuestion):
         low, high = min(low, usual.value), max(high, usual.value)
         vacuous = low <= bottom and high >= top
         return replace(usual, interval=(low, high), theorem=self.theorem, vacuous=vacuous)
+
+    def _outcome_of_table(self, table: CountedTable, symbols: tuple[Any, ...], ln_delta: float) -> Outcome:
+        value, interval = table.certified(table.counts(symbols), ln_delta, self.metric.bounds)
+        vacuous = interval == self.metric.bounds
+        return Outcome(value, interval, "exact", self.theorem, self.target, vacuous)
 
     def _foreseen(self, index: int, ln_delta: float) -> tuple[int, int]:
         return self._lattice(*self.construction.foreseen(self._value(index), ln_delta))
@@ -230,6 +262,34 @@ def with_rows_interval(
     return RowsQuestion(plain, construction, float(f"{step:.3g}"))
 
 
-def by_value_alone(question: CodedQuestion, mechanism: dict[str, Any]) -> CodedQuestion:
-    """Return the question that reads an answer's value, whatever was released beside it."""
-    return replace(question, variance=None) if "interval" in mechanism else question
+@dataclass(frozen=True)
+class RecordedTable(CodedQuestion):
+    """A certify whose record has a table.
+
+    Parameters
+    ----------
+    table : CountedTable
+    """
+
+    table: CountedTable = field(kw_only=True)
+
+    def described_outcome(self, event: Event, allowance: Allowance, memory: dict[str, Any]) -> Outcome:
+        """Return what the table certifies at this failure probability."""
+        symbols = symbols_of(event)
+        if isinstance(symbols[0].value, str):
+            return Outcome.failed(self.metric.why_failed(symbols[0].value), self.metric.bounds, self.target)
+        counts = self.table.counts(symbols)
+        value, interval = self.table.certified(counts, allowance.ln_delta, self.metric.bounds)
+        vacuous = interval == self.metric.bounds
+        return Outcome(value, interval, "exact", self.measure.theorem, self.target, vacuous)
+
+
+def as_released(question: CodedQuestion, mechanism: dict[str, Any]) -> CodedQuestion:
+    """Return the question that reads an answer's table or, whatever was released beside it, its value."""
+    if "interval" not in mechanism:
+        return question
+    plain, made = replace(question, variance=None), mechanism["interval"]
+    if "table" not in made:
+        return plain
+    given = {each.name: getattr(plain, each.name) for each in fields(plain) if each.init}
+    return RecordedTable(**given, table=CountedTable.from_description(made["table"]))

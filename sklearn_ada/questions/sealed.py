@@ -21,7 +21,7 @@ from sklearn_ada.guarantees.tilted import Tilt
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.mechanisms.rounding import WINNER_WIDTH, candidate_width, winner_width
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.questions.all_rows import by_value_alone
+from sklearn_ada.questions.all_rows import as_released
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released, Transcript
 from sklearn_ada.questions.seals import Ends, LossCount, SealedInterval, seal_of
@@ -190,7 +190,7 @@ def as_recorded(
     half_cell = width if isinstance(width, float) else None
     planned = CodedQuestion.plan(question.purpose, metric, guess, data, policy, half_cell)
     planned = replace(planned, tilt=Tilt(**mechanism["tilt"]) if "tilt" in mechanism else None)
-    return by_value_alone(planned, mechanism)
+    return as_released(planned, mechanism)
 
 
 def verdict_on_record(question: Question, recorded: Outcome, mechanism: dict[str, Any]) -> str:

@@ -3,7 +3,8 @@
 It stands with its cells, or its windows, and with the probabilities that the code gives them, in the
 question's record, and can be rebuilt from that: nothing that comes after the asking tunes it. `LossCount` is
 a count of 0/1 losses, whose interval follows from the count. `SealedInterval` is any other value, with the
-ends of its interval at the level of the asking, in one message of one length.
+ends of its interval at the level of the asking, in one message of one length. `SealedTable` is a few counts
+of rows of which value and ends are functions: these are sealed instead, where that is foreseen to cost less.
 
 A message is kept in its record under a pad, unless a public key was given (`sklearn_ada.terms.seal_key`).
 Every record has a pad of its own: two messages under one pad would tell in what they differ.
@@ -23,10 +24,12 @@ from sklearn_ada.accounting.codes import CountCode, largest_unsealing_nats, ln_c
 from sklearn_ada.accounting.events import CountRelease, CountSymbol, Symbol
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees import description_length
+from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.guarantees.tilted import LN_LIKELY_SIDE, Tilt
 from sklearn_ada.guarantees.transcript import transcript_cell_interval, transcript_interval
 from sklearn_ada.guarantees.windows import Windows
 from sklearn_ada.mechanisms.rounding import CountCells, guess_error
+from sklearn_ada.metrics.counted import Counted, CountedTable, Counts, nats_of
 
 Ends = tuple[float, float]
 Point = tuple[float, float, float]
@@ -161,10 +164,9 @@ class LossCount:
         """Return the count that was sealed."""
         return int.from_bytes(content, "big", signed=True)
 
-    def holds(self, point: int, number: int) -> bool:
-        """Return whether a count is in the cell of this number."""
-        low, high = self.span(number)
-        return low <= point <= high
+    def is_within(self, point: int, cell: tuple[int, int]) -> bool:
+        """Return whether a count is in a cell."""
+        return cell[0] <= point <= cell[1]
 
     def half_width(self, ln_delta: float) -> float:
         """Return the half-width of the interval of the count that the guess suggests."""
@@ -200,7 +202,7 @@ class LossCount:
 
 UNSEALED, PUBLISHED, CLOSED = 8, 64, 2**20
 """Into how many steps a standard error is divided: by itself, as a final, once the holdout is closed."""
-_MESSAGE = struct.Struct(">3d")
+_MESSAGE, _COUNTS = struct.Struct(">3d"), struct.Struct(">3q")  # of one length
 LEAST_LN_DELTA = -1e4  # stands for a level of which nothing is left, where a number is needed
 # Of the ends around those foreseen, in standard errors, as their code expects it: where all rows decide on
 # them, and where the value does.
@@ -283,7 +285,13 @@ class SealedInterval:
         low, high = self.windows.foreseen(self._ln_side(ln_delta))
         return (high - low) / 2.0
 
-    def release(self, point: Point, window: Ends, ln_delta: float, parts: int) -> CountRelease:
+    def is_within(self, point: Any, window: Ends) -> bool:
+        """Return whether what was sealed is a value in the window, and finite ends."""
+        return window[0] <= point[0] <= window[1] and all(map(math.isfinite, point))
+
+    def release(
+        self, point: Any, window: Ends, ln_delta: float, parts: int, *, is_released: bool = False
+    ) -> CountRelease:
         """Return the event of releasing a value and its interval, rounded outwards.
 
         Parameters
@@ -295,6 +303,8 @@ class SealedInterval:
             The level of the interval.
         parts : int
             Into how many steps a standard error is divided.
+        is_released : bool, default=False
+            Whether it was released before, with other steps.
         """
         step, guess = self._step(parts), self.windows.guess
         first, last = self._cells(window, step)
@@ -307,8 +317,18 @@ class SealedInterval:
         )
         return CountRelease((CountSymbol("unsealed", value, first, last - first + 1, 0.0, tau), *off))
 
-    def read(self, event: CountRelease, ln_delta: float) -> tuple[float, Ends, float]:
-        """Return the value and the interval that were released, and the step to which they were rounded."""
+    def read(self, event: CountRelease, ln_delta: float, ln_final: float | None) -> tuple[float, Ends, float]:
+        """Return the value and the interval that were released, and the step to which they were rounded.
+
+        Parameters
+        ----------
+        event : CountRelease
+        ln_delta : float
+            The level of the asking.
+        ln_final : float or None
+            That of a final; None if it was released by itself.
+        """
+        ln_delta = ln_delta if ln_final is None else ln_final
         first, *off = event.symbols
         assert isinstance(first, CountSymbol)
         step, windows = self.windows.tau / first.tau, self.windows
@@ -369,13 +389,80 @@ class SealedInterval:
         return max(ends[0], windows.bottom), min(ends[1], windows.top)
 
 
+@dataclass(frozen=True)
+class SealedTable(SealedInterval):
+    """A table of counts, which certifies at every level, in windows around what the guess foresees.
+
+    Parameters
+    ----------
+    table : CountedTable
+    """
+
+    table: CountedTable = field(kw_only=True)
+
+    @classmethod
+    def from_description(cls, mechanism: dict[str, Any]) -> Self:
+        """Return the table that `describe` wrote into a record."""
+        made = SealedInterval.from_description(mechanism)
+        return cls(made.windows, made.tuning, table=CountedTable.from_description(mechanism["table"]))
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that is fixed, ready for JSON."""
+        return {**super().describe(), "table": self.table.describe()}
+
+    def content(self, point: Any) -> bytes:
+        """Return the counts as they are sealed."""
+        return _COUNTS.pack(*point, *[0] * (3 - len(point)))
+
+    def point(self, content: bytes) -> Any:
+        """Return the counts that were sealed; struct.error for anything else."""
+        return _COUNTS.unpack(content)[: len(self.table.foreseen)]
+
+    def is_within(self, point: Any, window: Ends) -> bool:
+        """Return whether what was sealed is a table whose value is in the window."""
+        return self.table.is_possible(point) and window[0] <= self._of(point, -math.inf)[0] <= window[1]
+
+    def release(
+        self, point: Any, window: Ends, ln_delta: float, parts: int, *, is_released: bool = False
+    ) -> CountRelease:
+        """Return the event of releasing the counts, which no step rounds."""
+        return CountRelease(self.table.symbols(point, is_released=is_released))
+
+    def read(self, event: CountRelease, ln_delta: float, ln_final: float | None) -> tuple[float, Ends, float]:
+        """Return the value and what is in both intervals: at the level of the asking, and of a final."""
+        counts = self.table.counts(event.symbols)
+        value, interval = self._of(counts, ln_delta)
+        if ln_final is not None:
+            interval = intersection(self._of(counts, ln_final)[1], [interval])
+        return value, interval, 0.0
+
+    def largest_unsealing_nats(self, window: Ends) -> float:
+        """Return the price of the dearest table there is."""
+        return self.table.largest_nats
+
+    def _of(self, counts: Counts, ln_delta: float) -> tuple[float, Ends]:
+        return self.table.certified(counts, ln_delta, (self.windows.bottom, self.windows.top))
+
+
 Seal = LossCount | SealedInterval
 
 
 def seal_of(mechanism: dict[str, Any]) -> Seal:
     """Return what is sealed in a record with this mechanism."""
-    kind = SealedInterval if mechanism["statistic"] == "interval" else LossCount
-    return kind.from_description(mechanism)
+    if mechanism["statistic"] != "interval":
+        return LossCount.from_description(mechanism)
+    return (SealedTable if "table" in mechanism else SealedInterval).from_description(mechanism)
+
+
+def interval_or_table(seal: SealedInterval, counted: Counted | None) -> SealedInterval:
+    """Return what is sealed of a value: counts that certify it, if the guess foresees that they cost less."""
+    if counted is None:
+        return seal
+    windows = seal.windows
+    point, range_ = (windows.guess, windows.low, windows.high), (windows.bottom, windows.top)
+    if counted.table.expected_nats > nats_of(seal.release(point, range_, windows.ln_level + LN_2, PUBLISHED)):
+        return seal
+    return SealedTable(windows, seal.tuning, table=counted.table)
 
 
 # The message, as its record keeps it where no public key was given.

@@ -26,6 +26,7 @@ from sklearn_ada.guarantees.intervals import Interval
 from sklearn_ada.guarantees.transcript import THEOREM
 from sklearn_ada.guarantees.windows import LEAST_SLACK, SLACK, Windows
 from sklearn_ada.mechanisms.rounding import winner_width
+from sklearn_ada.metrics.counted import Counts
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.metrics.two_class import TWO_CLASSES
 from sklearn_ada.questions.all_rows import RowsQuestion, with_rows_interval
@@ -40,7 +41,13 @@ from sklearn_ada.questions.question import (
     Transcript,
     rounded,
 )
-from sklearn_ada.questions.seals import LEAST_LN_DELTA, Point, SealedInterval
+from sklearn_ada.questions.seals import (
+    LEAST_LN_DELTA,
+    SealedInterval,
+    SealedTable,
+    interval_or_table,
+    seal_of,
+)
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.outputs import Observation, observed
 from sklearn_ada.terms.policy import Allowance, Policy
@@ -115,8 +122,14 @@ class WindowQuestion(RefinedQuestion):
         """Return nothing: which window it is follows from the records before."""
         return []
 
-    def point(self, seen: Rows, ln_delta: float, draw: Draw, final: float) -> Point:
-        """Return the value and what is in both intervals: at its level, and at that of a final."""
+    def point(self, seen: Rows, ln_delta: float, draw: Draw, final: float) -> Any:
+        """Return the value and what is in both intervals: at its level, and at that of a final.
+
+        Of a table these are the counts.
+        """
+        counts = self._counts(seen)
+        if counts is not None:
+            return counts
         now, before = self.whole.ends(seen, (final, ln_delta), draw)
         return seen.value, *intersection(now, [before])
 
@@ -136,7 +149,15 @@ class WindowQuestion(RefinedQuestion):
         ln_level = ln_asked if self.ln_level is None else self.ln_level
         announced, asked = self.whole.ends(seen, (ln_level + LN_2, ln_delta), draw, 1)
         number = self.seal.windows.released(announced, ln_level, asked, ln_asked)
-        return (CountRelease((self.seal.symbol(self.urn, number),)), {}), (seen.value, *asked)
+        point = self._counts(seen) or (seen.value, *asked)
+        return (CountRelease((self.seal.symbol(self.urn, number),)), {}), point
+
+    def _counts(self, seen: Rows) -> Counts | None:
+        """Return the counts that are sealed; None where value and ends are."""
+        if not isinstance(self.seal, SealedTable):
+            return None
+        assert isinstance(self.whole, RowsQuestion)
+        return self.whole.counts(seen)
 
     def expected_symbols(self, allowance: Allowance) -> tuple[Any, ...]:
         """Return what would be released if the guess were exact."""
@@ -218,7 +239,9 @@ def in_windows(
     if isinstance(whole, CodedQuestion) and policy.format >= 4:
         by_value = _by_value(whole, policy.ln_sealed + math.log(FINAL) - nats, tau)
     tilted = isinstance(whole, RowsQuestion) and whole.construction.is_tilted
-    return WindowQuestion(coded, whole, SealedInterval(windows, tuning, tilted, by_value))
+    seal = SealedInterval(windows, tuning, tilted, by_value)
+    counted = whole.construction.counted if isinstance(whole, RowsQuestion) else None
+    return WindowQuestion(coded, whole, interval_or_table(seal, counted))
 
 
 def _outwards(window: Interval, windows: Windows) -> Interval:
@@ -257,7 +280,8 @@ def window_as_recorded(
     policy: Policy,
 ) -> WindowQuestion:
     """Return a question as the record of its window has it: metric, guess and tuning of its asking."""
-    seal = SealedInterval.from_description(mechanism)
+    seal = seal_of(mechanism)
+    assert isinstance(seal, SealedInterval)
     measure, details = metric.measure.with_tuning(seal.tuning)
     metric = metric.measured_by(measure)
     guess = replace(guess, details=details)

@@ -223,7 +223,7 @@ def test_probabilities_are_compared_exactly_where_they_are_certified(scoring, ho
     assert answer.interval[0] <= answer.value <= answer.interval[1]
 
 
-BEFORE = "sklearn_ada.metrics.means._chosen"
+BEFORE = "sklearn_ada.metrics.pairs.chosen"
 """What decides whether tables of pairs are used; they were not in ledgers that are older than they are."""
 
 

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess
 from sklearn_ada.questions import seals
-from sklearn_ada.questions.seals import SealedInterval, sealed_context, shown
+from sklearn_ada.questions.seals import seal_of, sealed_context, shown
 
 N, GUESSED = 200, 300
 pytestmark = pytest.mark.filterwarnings(
@@ -197,10 +197,8 @@ def pads_of_messages():
         pads += [pad[start : start + 8] for start in range(0, len(pad), 8)]
         lengths.add((record.body["mechanism"]["statistic"], len(pad)))
         if record.body["mechanism"]["statistic"] == "interval":
-            value, low, high = SealedInterval.from_description(record.body["mechanism"]).point(content)
-            told = record.body["outcome"]["interval"]
-            assert low <= value <= high
-            assert told[0] <= value <= told[1]
+            seal = seal_of(record.body["mechanism"])
+            assert seal.is_within(seal.point(content), record.body["outcome"]["interval"])
     assert lengths == {("interval", 24), ("loss count", 8)}
     return pads
 
