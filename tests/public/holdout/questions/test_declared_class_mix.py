@@ -126,7 +126,7 @@ def test_a_check_has_the_interval_of_its_value(tmp_path):
     holdout = opened(tmp_path)
     answer = holdout.check(MODEL, scoring="accuracy", guess_from=drawn(1, 600))
     assert answer.interval[0] < accuracy_score(Y, X[:, 0], sample_weight=weights(Y)) < answer.interval[1]
-    with pytest.raises(ValueError, match="which a certify tells and a check does not"):
+    with pytest.raises(ValueError, match="which a certify releases and a check does not"):
         holdout.check(MODEL, scoring="f1", guess_from=drawn(1, 600))
 
 
