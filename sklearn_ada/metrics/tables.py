@@ -314,6 +314,11 @@ def _chance_adjusted(table: Table, ln_delta: float, *, expected: Table) -> Range
     return low, high
 
 
+def _likelihood_ratio(y: Array, outputs: Array, *, at: int) -> float:
+    """Return the positive likelihood ratio, or the negative one with its sign turned."""
+    return float((1 - 2 * at) * metrics.class_likelihood_ratios(y, outputs)[at])
+
+
 def _counts_of(details: Any, label: Any) -> tuple[float, ...] | None:
     """Return hits, rows, errors and other rows of a class; None where it is not foreseen."""
     if details is None or not np.any(details[0] == label):
@@ -344,5 +349,5 @@ register(
 for _at, _name in enumerate(("positive_likelihood_ratio", "neg_negative_likelihood_ratio")):
     register(
         _name, metric=_name, bounds=None, is_of_two=True, since=5,
-        score=lambda y, outputs, at=_at: (1 - 2 * at) * metrics.class_likelihood_ratios(y, outputs)[at],
+        score=partial(_likelihood_ratio, at=_at),
     )(ClassTable)  # fmt: skip

@@ -46,7 +46,8 @@ def rows():
 def asked_of(name, rows):
     """Return the metric as it is certified, and what is measured of the guess's rows and of the holdout's."""
     model, guess, holdout = rows[SCORERS[name].response.target]
-    metric = Metric(name)
+    is_without_range = name in ("positive_likelihood_ratio", "neg_negative_likelihood_ratio")
+    metric = Metric(name, range=SCORERS[name].example_range if is_without_range else None)
     metric = metric.tuned(model, *guess) if metric.is_tuned else metric
     each = [metric.measured(model, y, metric.outputs(model, X, y)) for X, y in (guess, holdout)]
     return metric, model, holdout, *each
