@@ -443,7 +443,7 @@ class Recording:
         about: dict[str, Any] = {
             "subject": framed.subject_key, "round_name": in_round, "outputs": outputs,
             "outcome": question.outcome(event, allowance, memory, transcript),
-            "memory_name": question.memory_name, "memory": memory, "given_rows": subject.is_given,
+            "memory_name": question.memory_name, "memory": memory or None, "given_rows": subject.is_given,
             "declared": question.may_be_declared and state.is_declared(framed.declared_key),
             "unconfirmed": self.session.policy.is_private and not _public_outputs(question),
             "drawn": question.is_drawn,
@@ -458,7 +458,7 @@ class Recording:
             about |= {"sealed": sealed, "population": question.exact.target}
             about["half_width_if_published"] = rounded(half_width, 4)
         record = kind.of(state, event, allowance, question.private_release({}), **about, **framed.entry)
-        canonical_json(record.to_dict())
+        canonical_json(record.to_dict(state.policy.format))
         return record
 
 

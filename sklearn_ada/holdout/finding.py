@@ -121,7 +121,7 @@ def leave_other(place: LedgerPlace) -> None:
     def decide(state: State) -> dict[str, Any]:
         if not state.is_untouched:
             _check_alone(2)
-        return CloseRecord(**Asker().stamp()).to_dict()
+        return CloseRecord(**Asker().stamp()).to_dict(state.policy.format)
 
     if place.left is not None:
         open_ledger_to_write(place.left, State).charge(Key.CLOSE, decide)

@@ -62,7 +62,7 @@ def charge(
 
     def made(state: State) -> dict[str, Any]:
         if state.policy.format < PRICED_ARRIVALS:
-            return decide(state).to_dict()
+            return decide(state).to_dict(state.policy.format)
         arrivals, own = state.arrivals, None if asking is None else asking.name_in(state)
         beside = ledger.askers.others(own is not None and own != ANEW)
         if beside and own is None and time.monotonic() < until:
@@ -79,7 +79,7 @@ def charge(
             record = replace(record, arrival=[own, ends, nats])
         if asking is not None and ends:
             asking.leave()  # nobody sees it before the record
-        return record.to_dict()
+        return record.to_dict(state.policy.format)
 
     return _patiently(lambda: ledger.charge(key, made))
 
@@ -173,10 +173,10 @@ class Asking:
         self._askers, self._lives, self._begun = askers, askers.lives, _reached(state)
         if not beside:
             names = list(arrivals.pending)
-            return GivenUpRecord(names=names, **stamp).to_dict() if names else None
+            return GivenUpRecord(names=names, **stamp).to_dict(state.policy.format) if names else None
         self._name = str(arrivals.begun + 1)
         arrival = [None, False, arrivals.nats(None, True)]
-        return BeginRecord(name=self._name, arrival=arrival, **stamp).to_dict()
+        return BeginRecord(name=self._name, arrival=arrival, **stamp).to_dict(state.policy.format)
 
     def name_in(self, state: State) -> str | None:
         """Return its name as a pending question; None before its beginning.

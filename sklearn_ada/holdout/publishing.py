@@ -212,7 +212,7 @@ def _record_final(session: Session, question: Question, record: Record, looked: 
             of_final = apart(question.point, question.metric)(seen, *ends) if anew else point
             return sealed.record(state, of_final, stamp, allowance, is_released=is_released)
         # A released value certifies the stake of a final, too; the symbol is the only one there can be.
-        now = question.described_outcome(before.event, allowance, before.memory)
+        now = question.described_outcome(before.event, allowance, before.memory or {})
         interval = intersection(now.interval, [before.outcome.interval])
         outcome = replace(before.outcome, interval=interval, levels=now.levels)
         event = CodedRelease((Symbol("index", 0, 1.0),))

@@ -272,10 +272,10 @@ class MechanismRecord(ReleaseRecord):
         Whether it is about predictions that may depend on the holdout's X.
     """
 
-    epsilon: float | None
-    rho: float | None
-    unit: Unit = field(metadata=on_disk(read=lambda parts: Unit(*parts)))
-    family: str | None
+    epsilon: float | None = field(default=None, metadata=on_disk(left_out_since=5))
+    rho: float | None = field(default=None, metadata=on_disk(left_out_since=5))
+    unit: Unit = field(default=RECORDS, metadata=on_disk(read=lambda parts: Unit(*parts), left_out_since=5))
+    family: str | None = field(default=None, metadata=on_disk(left_out_since=5))
     given_rows: bool = False
 
     def apply(self, state: State) -> None:
@@ -292,7 +292,7 @@ def _released(state: State, event: Event, release: PrivateRelease | None) -> dic
     """
     charged = {"event": event, "price": state.account.price(event)}
     if release is None:
-        return {**charged, "epsilon": None, "rho": None, "unit": RECORDS, "family": None}
+        return charged
     costs = {"epsilon": epsilon_or_none(event), "rho": rho_or_none(event)}
     return {**charged, **costs, "unit": release.unit, "family": release.family}
 
@@ -418,7 +418,7 @@ class AnswerRecord(ValueRecord):
         Key of model, metric and mechanism.
     round_name : str or None
         The round that it belongs to.
-    memory_name, memory : str, dict
+    memory_name, memory : str, dict or None
         What its mechanism remembers for later questions, and under which name.
     outputs : str or None, default=None
         A summary of the model's outputs on the holdout, hidden. Records of older releases have none.
@@ -427,9 +427,11 @@ class AnswerRecord(ValueRecord):
     kind = "answer"
 
     subject: str
-    round_name: str | None = field(metadata=on_disk("round"))
-    memory_name: str
-    memory: dict[str, Any]
+    round_name: str | None = field(default=None, metadata=on_disk("round", left_out_since=5))
+    memory_name: str = field(default="", metadata=on_disk(left_out_since=5))
+    memory: dict[str, Any] | None = field(
+        default=None, metadata=on_disk(write=lambda memory: memory or {}, left_out_since=5)
+    )
     outputs: str | None = field(default=None, metadata=on_disk("said"))
 
     @classmethod
@@ -466,7 +468,7 @@ class AnswerRecord(ValueRecord):
         limits = None if self.metric.get("kind") == DIFFERENCE else self.metric["range"]
         state.keep_value(self.outcome.value, self.outcome.target, limits)
         if self.memory_name:
-            state.memories[self.memory_name] = self.memory
+            state.memories[self.memory_name] = self.memory or {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1040,7 +1042,7 @@ class CheckpointRecord(LedgerRecord):
         body = state.to_dict()
         return cls(state=body if len(json.dumps(body)) <= _LARGEST else None)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, ledger_format: int) -> dict[str, Any]:
         """Return what the ledger keeps: nobody asked for it."""
         return {"kind": self.kind, "state": self.state}
 

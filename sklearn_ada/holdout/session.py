@@ -217,7 +217,7 @@ class Session:
             # The answer is recorded: where there is no room for a checkpoint, there is one less.
             with contextlib.suppress(LedgerUnavailableError):
                 key = Key.checkpoint(record.seq)
-                self.ledger.charge(key, lambda state: CheckpointRecord.of(state).to_dict())
+                self.ledger.charge(key, lambda state: CheckpointRecord.of(state).to_dict(state.policy.format))
         return record
 
     def recorded_answer(self, number: int) -> Answer | None:

@@ -513,7 +513,9 @@ KINDS: dict[str, type[LedgerRecord]] = {}
 Way = Callable[[Any], Any]  # from or to the form on disk
 
 
-def on_disk(key: str | None = None, *, read: Way | None = None, write: Way | None = None) -> dict[str, Any]:
+def on_disk(
+    key: str | None = None, *, read: Way | None = None, write: Way | None = None, left_out_since: int = 0
+) -> dict[str, Any]:
     """Return the metadata of a field of a record that has another form on disk.
 
     Parameters
@@ -522,8 +524,10 @@ def on_disk(key: str | None = None, *, read: Way | None = None, write: Way | Non
         Its name there; None if it is that of the field.
     read, write : callable or None, default=None
         Make the value of what is on disk, and back.
+    left_out_since : int, default=0
+        Older formats of ledgers have it even where it has its default.
     """
-    return {"key": key, "read": read, "write": write}
+    return {"key": key, "read": read, "write": write, "left_out_since": left_out_since}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -559,12 +563,13 @@ class LedgerRecord(ABC):
         """What it costs that it was the next record."""
         return 0.0 if self.arrival is None else float(self.arrival[2])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the ledger keeps."""
+    def to_dict(self, ledger_format: int) -> dict[str, Any]:
+        """Return what a ledger of a format keeps."""
         form, body = _form_of(type(self)), {"kind": self.kind}
         for key, name in form.names.items():
             value = getattr(self, name)
-            if name in form.left_out and value == form.left_out[name]:
+            since, default = form.left_out.get(name, (math.inf, None))
+            if ledger_format >= since and value == default:
                 continue
             body[key] = form.write[name](value) if name in form.write else value
         return body
@@ -614,7 +619,7 @@ class _Form(NamedTuple):
     required : set of str
         The fields that must be there.
     left_out : dict
-        The values with which fields are left out.
+        Since which format fields are left out, and with which values.
     kinds : dict of str to tuple of type
         What texts and objects must be.
     """
@@ -623,12 +628,13 @@ class _Form(NamedTuple):
     read: dict[str, Way]
     write: dict[str, Way]
     required: set[str]
-    left_out: dict[str, Any]
+    left_out: dict[str, tuple[int, Any]]
     kinds: dict[str, tuple[type, ...]]
 
 
 _KINDS: dict[object, tuple[type, ...]] = {
     "str": (str,), "str | None": (str, type(None)), "dict[str, Any]": (dict,),
+    "dict[str, Any] | None": (dict, type(None)),
 }  # fmt: skip
 
 
@@ -647,5 +653,5 @@ def _form_of(kind: type[LedgerRecord]) -> _Form:
         if each.default is MISSING:
             form.required.add(each.name)
         else:
-            form.left_out[each.name] = each.default
+            form.left_out[each.name] = how["left_out_since"], each.default
     return form

@@ -49,11 +49,11 @@ def in_cells(path):
         asked = holdout.certify(models[0], scoring="accuracy", guess=0.7)
     holdout.select(models, scoring="accuracy")
     for made in (BeginRecord(name="7", who="ada"), GivenUpRecord(names=["7"], who="ada")):
-        holdout.ledger.charge(None, lambda state, made=made: made.to_dict())
+        holdout.ledger.charge(None, lambda state, made=made: made.to_dict(5))
     holdout.close()
     holdout.unseal(asked)
     holdout.check(models[0], scoring="balanced_accuracy", guess=0.9)
-    return [*bodies_of(holdout), holdout.ledger.read(CheckpointRecord.of).to_dict()]
+    return [*bodies_of(holdout), holdout.ledger.read(CheckpointRecord.of).to_dict(5)]
 
 
 def of_changing_rows(folder):
@@ -96,7 +96,7 @@ def test_a_record_that_is_read_and_written_is_the_same(kind, written):
     for body in written[kind.kind]:
         record = read_record(body)
         assert type(record) is kind
-        assert canonical_json(kind.from_dict(record.to_dict()).to_dict()) == canonical_json(body)
+        assert canonical_json(kind.from_dict(record.to_dict(5)).to_dict(5)) == canonical_json(body)
         assert set(body) <= {key_of(each) for each in dataclasses.fields(kind)} | BESIDE
 
 
@@ -104,8 +104,8 @@ def test_a_record_that_is_read_and_written_is_the_same(kind, written):
 def test_a_field_with_its_default_is_left_out_and_comes_back(kind, written):
     record = read_record(written[kind.kind][0])
     for field in defaults_of(kind):
-        assert key_of(field) not in dataclasses.replace(record, **{field.name: field.default}).to_dict()
-        without = {key: value for key, value in record.to_dict().items() if key != key_of(field)}
+        assert key_of(field) not in dataclasses.replace(record, **{field.name: field.default}).to_dict(5)
+        without = {key: value for key, value in record.to_dict(5).items() if key != key_of(field)}
         assert getattr(kind.from_dict(without), field.name) == field.default
 
 
@@ -135,7 +135,7 @@ def test_old_records_are_read_and_written_to_what_they_were_but_for_defaults():
             usual = {"reason": Outcome.reason, "route": Outcome.route}
             outcome = body["outcome"].items()
             body["outcome"] = {key: each for key, each in outcome if key not in usual or each != usual[key]}
-        assert json.loads(canonical_json(read_record(record["body"]).to_dict())) == body
+        assert json.loads(canonical_json(read_record(record["body"]).to_dict(1))) == body
 
 
 def test_every_key_that_was_ever_written_is_one_of_its_kind():
@@ -165,7 +165,7 @@ def test_a_kind_joins_by_being_registered(written, monkeypatch):
     with pytest.raises(AssertionError, match="'toy'"):
         test_a_record_that_is_read_and_written_is_the_same(Toy, written)
     holdout = Holdout(X, Y, ledger=":memory:")
-    holdout.ledger.charge(None, lambda state: Toy(number=1, who="ada").to_dict())
+    holdout.ledger.charge(None, lambda state: Toy(number=1, who="ada").to_dict(5))
     assert holdout.ledger.read(lambda state: state.askers) == {"ada": 1}
     assert type(holdout.ledger.read(lambda state: state)) is State
     mine = {"toy": bodies_of(holdout)}
