@@ -52,9 +52,14 @@ def opened(rows, tmp_path):
 
 
 @pytest.fixture
-def tiny(rows, tmp_path):
+def few(rows):
     some = np.r_[np.flatnonzero(rows[3] == 0)[:2], np.flatnonzero(rows[3] == 1)[:2]]
-    return Holdout(rows[2][some], rows[3][some], ledger=tmp_path / "tiny.db")
+    return rows[2][some], rows[3][some]
+
+
+@pytest.fixture
+def tiny(few, tmp_path):
+    return Holdout(*few, ledger=tmp_path / "tiny.db")
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +67,10 @@ def models(rows):
     return [LogisticRegression(C=C).fit(rows[0], rows[1]) for C in (0.01, 0.1, 1.0)]
 
 
-@pytest.mark.parametrize(("how", "scoring"), [("check", "balanced_accuracy"), ("certify", "roc_auc")])
-def test_a_vacuous_answer_is_warned_of_with_reason_and_way_out(how, scoring, tiny, model):
-    (caught,) = warned(getattr(tiny, how), model, scoring=scoring, guess=0.5)
+@pytest.mark.parametrize(("how", "answers"), [("check", "exact"), ("certify", "coarse")])
+def test_a_vacuous_answer_is_warned_of_with_reason_and_way_out(how, answers, few, tmp_path, model):
+    tiny = Holdout(*few, answers=answers, ledger=tmp_path / "tiny.db")
+    (caught,) = warned(getattr(tiny, how), model, scoring="balanced_accuracy", guess=0.5)
     text = str(caught.message)
     assert text.startswith("An answer of the holdout certifies nothing.")
     assert f"4 rows, with {tiny.report().nats:.3g} nats revealed" in text
