@@ -11,6 +11,7 @@ from scipy.stats import binom, binomtest
 from sklearn.metrics import confusion_matrix, get_scorer
 
 from sklearn_ada import Holdout, Metric
+from sklearn_ada.accounting import CountCode, unsealing_nats
 from tests.support import holdouts
 
 PURPOSES = ["check", "certify"]
@@ -151,8 +152,20 @@ def test_ratios_have_the_interval_whose_exponent_the_guess_fixes(name, data, ask
 
 
 @pytest.mark.parametrize("name", ["precision", "f1"])
-def test_a_value_and_the_ends_beside_it_are_priced(name, data, asked):
+def test_counts_that_certify_a_value_are_priced(name, data, asked):
     _, body = asked("binary", name, "certify", 0.8)
+    symbols = body["event"]["symbols"]
+    assert [symbol["stream"] for symbol in symbols] == ["unsealed", "unsealed"]
+    prices = []
+    for each in symbols:
+        most, code = each["first"] + each["width"] - 1, CountCode(each["centre"], each["tau"])
+        prices.append(unsealing_nats(each["value"], each["first"], most, code))
+    assert body["price"] == pytest.approx(sum(prices))
+
+
+@pytest.mark.parametrize("name", ["f1_macro", "matthews_corrcoef"])
+def test_a_value_and_the_ends_beside_it_are_priced(name, data, asked):
+    _, body = asked("three", name, "certify", 0.8)
     symbols = body["event"]["symbols"]
     assert [symbol["stream"] for symbol in symbols] == ["lattice", "count", "count"]
     prices = []
