@@ -444,7 +444,10 @@ class _Average(Rates):
     weights: tuple[Number, Number]
 
     def value(self, a: Array, b: Array) -> Array:
-        first, second = (w * part.value(a, b) for part, w in zip(self.parts, self.weights, strict=True))
+        # A class that is never predicted has no precision, and counts 0 as in scikit-learn.
+        first, second = (
+            w * np.nan_to_num(part.value(a, b)) for part, w in zip(self.parts, self.weights, strict=True)
+        )
         return np.asarray(first + second)
 
     def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:

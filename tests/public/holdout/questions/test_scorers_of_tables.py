@@ -191,6 +191,20 @@ def test_a_declared_class_mix_is_that_of_the_value_and_of_the_target(scoring, va
     assert answer.certificate.target.endswith("class mix {0: 0.9, 1: 0.1}")
 
 
+@pytest.mark.parametrize("scoring", ["precision_macro", "precision_weighted"])
+@pytest.mark.parametrize("class_mix", ["conditional", {0: 0.8, 1: 0.2}])
+@pytest.mark.parametrize("answers", ["exact", "coarse"])
+def test_a_class_that_is_never_predicted_counts_as_in_scikit_learn(scoring, class_mix, answers, tmp_path):
+    X, y = drawn(2, 0)
+    X[:, 0] = 1
+    holdout = Holdout(X, y, ledger=tmp_path / "a.db", answers=answers, class_mix=class_mix, random_state=0)
+    model = ReadsAColumn().fit(X, y)
+    told = holdout.certify(model, scoring=scoring, guess_from=drawn(2, 1))
+    answer = told if answers == "exact" else holdout.publish(model, scoring=scoring)
+    assert answer.value == pytest.approx(Metric(scoring).score(model, X, y))
+    assert answer.interval[0] < answer.value < answer.interval[1]
+
+
 @pytest.mark.parametrize(("scoring", "theorem"), [
     (make_scorer(cohen_kappa_score), "binomial laws, exactly"),
     (make_scorer(fbeta_score, beta=2), "binomial laws, exactly"),
