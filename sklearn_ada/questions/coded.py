@@ -29,6 +29,7 @@ from sklearn_ada.guarantees.tilted import LN_LEAST_SIDES, Tilt
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
 from sklearn_ada.metrics.base import Measure, Measured
 from sklearn_ada.metrics.metric import Metric
+from sklearn_ada.metrics.mixes import AtMix
 from sklearn_ada.questions.question import Draw, Failure, Guess, Outcome, Question, Released
 from sklearn_ada.questions.seals import LEAST_LN_DELTA, Ends
 from sklearn_ada.terms.holdout_data import HoldoutData
@@ -137,7 +138,7 @@ class CodedQuestion(Question):
         if policy.class_mix == "conditional" and data.is_classification:
             # The asker may have learnt the class counts, and favour classes that have too many rows.
             target += f" at the holdout's {metric.mix}"
-        elif policy.mix is not None and not measure.clause:
+        elif policy.mix is not None and not isinstance(measure, AtMix):
             target += " at any class mix"  # it does not depend on it
         target += measure.clause
         if data.units is not None:

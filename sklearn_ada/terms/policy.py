@@ -161,7 +161,7 @@ def check_class_mix(value: object, name: str, owner: str) -> str | ClassMix:
         return value
     if isinstance(value, Mapping):
         return ClassMix.of(value, name, owner)
-    if value in ("conditional", "priced"):
+    if isinstance(value, str) and value in ("conditional", "priced"):
         return str(value)
     raise bad_parameter(name, owner, "'conditional', 'priced' or the share of every class", value)
 
