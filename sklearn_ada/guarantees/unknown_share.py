@@ -200,6 +200,8 @@ def _low_end(
         for part, ends in ((_OF_SHARE, 2.0), (_OF_RATES, 4.0))
     )
     shares = _share_ends(sizes[0], n, ln_share)
+    if not 0.0 < shares[0] < shares[1] < 1.0:  # as floats, at tiny levels: cells need their odds
+        return -math.inf
     box = tuple(
         binomial_tail_ends(count, count, size, ln_rates, identical_rows=True)
         for count, size in zip(counts, sizes, strict=True)
@@ -215,7 +217,7 @@ def _low_end(
     for number in np.argsort(np.abs(np.arange(_SLICES) - (_SLICES - 1) / 2.0)):  # the likely ones first
         part = float(ends[number]), float(ends[number + 1])
         middle = 0.5 * (part[0] + part[1])
-        ln_rank = max(float(np.log(levels.at(np.array([middle]))[0])), ln_level - 50.0)
+        ln_rank = max(math.log(max(float(levels.at(np.array([middle]))[0]), 1e-300)), ln_level - 50.0)
         region = Region.of(at(middle), counts, sizes, box, ln_level, True, ln_rank)
         excluded = partial(_is_excluded, at, shares=part, box=box, region=region, levels=levels, bent=bent)
         high = _largest(excluded, bottom, high)
@@ -228,7 +230,7 @@ def _share_ends(positives: int, n: int, ln_level: float) -> Interval:
 
 
 def _value(metric: Rates, a: float, b: float) -> float:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return float(metric.value(np.array([a]), np.array([b]))[0])
 
 

@@ -1,12 +1,14 @@
 """Intervals of two-class tables: reference numbers, other intervals that are exact, mirror images."""
 
+import itertools
 import math
 import time
 
 import numpy as np
 import pytest
 
-from sklearn_ada.guarantees import clopper_pearson, two_class_interval
+from sklearn_ada.guarantees import clopper_pearson, population_table_interval, two_class_interval
+from sklearn_ada.guarantees.two_class import two_class_value
 from tests.support.rows import reference
 
 NAMES = {"f1": "f_beta", "mcc": "matthews_corrcoef", "balanced": "balanced_accuracy"}
@@ -99,6 +101,22 @@ def test_what_is_no_table_is_refused(changed, message):
     given = {"metric": "f_beta", **table, "ln_delta": LEVEL, **changed}
     with pytest.raises(ValueError, match=f"'{message}' parameter of two_class_interval"):
         two_class_interval(**given)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("metric", ["f_beta", "kappa", "matthews_corrcoef"])
+@pytest.mark.parametrize(
+    "table", [(0, 1, 1, 1), (8, 8, 0, 1), (4, 8, 1, 1), (90, 100, 0, 2), (1, 5, 3, 5), (0, 2, 40, 40)]
+)
+def test_at_tiny_levels_an_unknown_share_may_be_as_near_to_one_as_floats_go(metric, table):
+    ends = [
+        population_table_interval(metric, *table, -nats, beta=2.0) for nats in (20, 45, 110, 248, 300, 900)
+    ]
+    recall, error, share = table[0] / table[1], table[2] / table[3], table[1] / (table[1] + table[3])
+    value = two_class_value(metric, recall, error, share, 2.0)
+    assert all(low - 1e-9 <= value <= high + 1e-9 for low, high in ends)
+    widths = [high - low for low, high in ends]
+    assert all(later >= 0.98 * first for first, later in itertools.pairwise(widths))
 
 
 @pytest.mark.thorough
