@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,12 +20,13 @@ from benchmarks.validity.coverage import consistent
 from sklearn_ada.guarantees import paired_mix_interval, paired_table_interval, two_class_interval
 from sklearn_ada.guarantees.two_class import two_class_value
 
-__all__ = ["LAWS", "Pairs", "TwoClass", "misses"]
+__all__ = ["LAWS", "Pairs", "Side", "TwoClass", "misses"]
 
 DELTAS = (0.36, 0.05)
 
 Kinds = tuple[tuple[float, float], ...]
 Interval = tuple[float, float]
+Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class TwoClass:
     errors: Kinds
     share: float | None = None
 
-    def at(self, n: int) -> tuple[float, Callable[[Generator], Hashable], Callable[..., Interval]]:
+    def at(self, n: int) -> tuple[float, Callable[[Generator], tuple[int, ...]], Callable[..., Interval]]:
         """Return the value that is meant, what draws a table of n rows, and its interval at a level."""
         positives = max(round(n * self.positives), 1)
         sizes = _parts(n - positives, [part for part, _ in self.errors])
@@ -85,7 +86,7 @@ class Pairs:
     classes: tuple[tuple[float, float, float], ...]
     one_law: bool = False
 
-    def at(self, n: int) -> tuple[float, Callable[[Generator], Hashable], Callable[..., Interval]]:
+    def at(self, n: int) -> tuple[float, Callable[[Generator], tuple[int, ...]], Callable[..., Interval]]:
         """Return the difference, what draws a table of n rows, and its interval at a level."""
         rows = _parts(n, [part for part, _, _ in self.classes])
         gain, loss = (np.array([each[i] for each in self.classes]) for i in (1, 2))
@@ -144,19 +145,51 @@ def _parts(n: int, parts: list[float]) -> np.ndarray[tuple[int], np.dtype[np.int
 def misses(name: str, n: int, delta: float, samples: int, *, seed: int = 0) -> int:
     """Return in how many samples of n rows the interval misses what is meant.
 
-    The interval of a table is computed once.
+    The interval is computed of those tables alone that others, above or below them, do not decide.
     """
     truth, drawn, interval = LAWS[name].at(n)
     rng = np.random.default_rng([seed, n])
-    found: dict[Hashable, bool] = {}
+    below, above = Side(1, -1), Side(-1, 1)
     missed = 0
     for _ in range(samples):
         table = drawn(rng)
-        if table not in found:
+        if below.misses(table) is None or above.misses(table) is None:
             low, high = interval(*table, ln_delta=math.log(delta))
-            found[table] = not low - 1e-12 <= truth <= high + 1e-12
-        missed += found[table]
+            below.learn(table, low > truth + 1e-12)
+            above.learn(table, high < truth - 1e-12)
+        missed += bool(below.misses(table) or above.misses(table))
     return missed
+
+
+class Side:
+    """Remember of which tables one end misses, and of which others that follows.
+
+    The more rows the first count has and the less the second, the higher are both ends; the more disagreements
+    classes have, which are the counts after those, the wider is the interval.
+
+    Parameters
+    ----------
+    first, second : int
+        By which sign of the first two counts the end is nearer to a miss.
+    """
+
+    def __init__(self, first: int, second: int) -> None:
+        self.signs = (first, second)
+        self.missed: dict[bool, list[Array]] = {True: [], False: []}
+
+    def learn(self, table: tuple[int, ...], is_missed: bool) -> None:
+        """Remember whether this end of the table's interval misses."""
+        self.missed[is_missed].append(self._placed(table))
+
+    def misses(self, table: tuple[int, ...]) -> bool | None:
+        """Return whether this end of the table's interval misses; None if no other table decides it."""
+        at = self._placed(table)
+        if any((at <= other).all() for other in self.missed[False]):
+            return False
+        return True if any((at >= other).all() for other in self.missed[True]) else None
+
+    def _placed(self, table: tuple[int, ...]) -> Array:
+        return np.array(table) * (*self.signs, *(-1,) * (len(table) - 2))
 
 
 def main() -> None:
