@@ -6,13 +6,14 @@ as many rows from which the form of the interval is chosen. Without pairing one 
 intervals at delta/2 each, whose widths add up.
 
 It prints the widths of ``Holdout.compare`` over the normal interval at the same level, too, of 200 holdouts
-of 1,000 rows of which the models differ on one in twenty: as they are, and by the sign test and bets, as
-they were before there were tables of pairs.
+of 1,000 rows of which the models differ on one in twenty, with half and with a tenth of positives: as they
+are, and by the sign test and bets, as they were before there were tables of pairs.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import tempfile
 import warnings
@@ -97,10 +98,10 @@ def compared(wrong: NDArray[np.bool_], *, identical_rows: bool) -> tuple[int, fl
 
 
 def disagreeing(
-    rng: np.random.Generator, n: int, differ: float
+    rng: np.random.Generator, n: int, differ: float, positives: float = 0.5
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return what two models predict, a column each, and labels; the second is right on three of five."""
-    y, kind = rng.integers(0, 2, n), rng.random(n)
+    y, kind = (rng.random(n) < positives).astype(int), rng.random(n)
     right = rng.random(n) < 0.8
     first = np.where(kind < differ, kind < 0.4 * differ, right)
     second = np.where(kind < differ, kind >= 0.4 * differ, right)
@@ -108,15 +109,15 @@ def disagreeing(
 
 
 def width_over_normal(
-    seed: int, class_mix: str, *, before: bool = False, n: int = 1000, differ: float = 0.05
+    seed: int, class_mix: str, positives: float, *, before: bool = False, n: int = 1000, differ: float = 0.05
 ) -> float:
     """Return the width of one comparison out of a holdout, over the normal one at the same level.
 
     ``before`` is for the sign test and bets.
     """
     rng = np.random.default_rng(seed)
-    (X, y), guess_from = disagreeing(rng, n, differ), disagreeing(rng, n, differ)
-    patch = mock.patch("sklearn_ada.metrics.means._chosen", return_value=None)
+    (X, y), guess_from = (disagreeing(rng, n, differ, positives) for _ in range(2))
+    patch = mock.patch("sklearn_ada.metrics.pairs.chosen", return_value=None)
     with tempfile.TemporaryDirectory() as folder, patch if before else contextlib.nullcontext():
         holdout = Holdout(X, y, ledger=f"{folder}/ledger.db", class_mix=class_mix)
         answer = holdout.compare(Column(0), Column(1), scoring="accuracy", guess_from=guess_from)
@@ -128,12 +129,13 @@ def width_over_normal(
 def main() -> None:
     """Print the tables."""
     warnings.simplefilter("ignore")  # the same rows are asked about on several ledgers, on purpose
-    for class_mix in ("priced", "conditional"):
+    for class_mix, positives in itertools.product(("priced", "conditional"), (0.5, 0.1)):
         now, then = (
-            np.mean([width_over_normal(seed, class_mix, before=before) for seed in range(200)])
+            np.mean([width_over_normal(seed, class_mix, positives, before=before) for seed in range(200)])
             for before in (False, True)
         )
-        print(f"compare over normal, class_mix={class_mix!r}: {now:.3f}, before {then:.3f}", flush=True)
+        of = f"class_mix={class_mix!r}, {positives} positives"
+        print(f"compare over normal, {of}: {now:.3f}, before {then:.3f}", flush=True)
     print(f"{'data':26}{'models':18}{'rows':14}{'differ':>7}{'missed':>8}{'width':>8}{'over two':>10}")
     for name, load in _SETS.items():
         x, y = load()

@@ -68,15 +68,18 @@ the mean of the Delta_i.
 3. The bound rises in Delta, and in ``sigma = a + b <= 1``: its derivative is
    ``(n/2)(1 - sigma)(r(k-1) - r(k))`` with r the probabilities of ``Bin(n-1, a) - Bin(n-1, b)``, whose mode
    is below ``n Delta + 2 <= k``. So there is one end, found by bisection, at the largest sigma that may be.
-4. ``sigma`` is the mean of ``1 - sqrt(1 + Delta_i^2 - 2 s_i) <= 1 - sqrt(1 - 2 s_i)``, a convex function of
-   s_i that is 0 at 0: up to s_max it is below its chord. So ``sigma <= s (1 - sqrt(1 - 2 s_max))/s_max``, if
-   no s_i is above s_max <= 1/2. s is at most the upper end of Clopper and Pearson for M at g_1 = .15 delta
-   (rows of different laws, with the union bound for a single agreement), s_max the largest of that and of
-   those of the classes at ``g_2 / C``, g_2 = .02 delta.
+4. ``sigma`` is the mean of ``1 - sqrt(1 + Delta_i^2 - 2 s_i)``, hence at most that of f(s_i) with ``f(s) = 1
+   - sqrt(1 - 2 s)``. f is convex and 0 at 0, so up to u it is below its chord: ``f(s) <= s f(u)/u``. Rows of
+   a class c are of one law, with s_c. Let w_c be its share of all rows, and u_c <= 1/2 its upper end of
+   Clopper and Pearson at ``g_2 / C``. Then ``sigma <= sum x_c f(u_c)/u_c``, where ``x_c = w_c s_c`` is at
+   most ``w_c u_c``. The x_c sum to s, which is at most the upper end for M at g_1, that of rows of different
+   laws, with the union bound for a single agreement. As f(u)/u rises, the bound is largest if classes with
+   larger u_c have all they may before others have any, until s is reached: a fractional knapsack.
 
-Where s_max is above 1/2, or n is too small for ``n Delta + 2``, nothing is rejected so. Bets on the
-differences, which hold for rows of any laws, have a part g_3 = .01 delta of their own: they never fail, and
-what both leave is the interval. Each side's level is ``(delta - g_1 - g_2 - g_3)/2``.
+Where a u_c is above 1/2, or n is too small for ``n Delta + 2``, nothing is rejected so. Bets on the
+differences, which hold for rows of any laws, have a part g_3 of their own: they never fail, and what both
+leave is the interval. Each side's level is ``(delta - g_1 - g_2 - g_3)/2``, with g_1 = .1 delta, g_2 = .01
+delta and g_3 = .005 delta.
 
 Sums are taken over the counts that matter; the probability of all others is added. Levels below e^-500, where
 floats end, are left to the constructions of `sklearn_ada.guarantees.scores`.
@@ -104,7 +107,7 @@ Counts = NDArray[np.int64]
 
 _LN_LEAST = -500.0  # of a level: smaller tails are left to other constructions
 _PART_OF_S = 0.0125  # of delta, for each of the two ends of the nuisance of rows of one law
-_PART_OF_MEAN, _PART_OF_MOST, _PART_OF_BETS = 0.15, 0.02, 0.01  # of delta, at a class mix
+_PART_OF_MEAN, _PART_OF_MOST, _PART_OF_BETS = 0.1, 0.01, 0.005  # of delta, at a class mix
 _MARGIN = 1e-8  # of probabilities, and of log-likelihoods, against rounding errors
 _WINDOW = 1e-4  # of the level: what the counts left out may have, about
 _STEP, _CELLS = 0.1, 32  # from coin to coin, in deviations of the number that say yes, and at least how many
@@ -203,7 +206,7 @@ def paired_mix_interval(
     --------
     >>> low, high = paired_mix_interval(40, 15, [25, 30], [500, 500], math.log(0.05))
     >>> round(low, 4), round(high, 4)
-    (0.0066, 0.043)
+    (0.0068, 0.0429)
     """
     owner = "paired_mix_interval"
     if not len(rows) or len(disagreements) != len(rows) or min(rows) < 1:
@@ -220,47 +223,52 @@ def paired_mix_interval(
     if ln_delta < _LN_LEAST:
         return _bets(better, worse, n, ln_delta, expected=expected)
     low, high = _bets(better, worse, n, ln_delta + math.log(_PART_OF_BETS), expected=expected)
-    mean, most = most_disagreement(disagreements, rows, ln_delta, better + worse)
-    if most > 0.5:
+    sigma = largest_sigma(better + worse, disagreements, rows, ln_delta)
+    if sigma > 1.0:
         return low, high
-    sigma = mean * (1.0 - math.sqrt(1.0 - 2.0 * most)) / most * (1.0 + OUTWARDS)
     level = math.exp(ln_delta) * (1.0 - _PART_OF_MEAN - _PART_OF_MOST - _PART_OF_BETS) / 2.0
     away = better - worse
-    own, miss = (_lowest_of_binomials(k, n, min(sigma, 1.0), level) for k in (away, -away))
+    own, miss = (_lowest_of_binomials(k, n, sigma, level) for k in (away, -away))
     return max(low, own), min(high, -miss)
 
 
-def most_disagreement(
-    disagreements: Sequence[int], rows: Sequence[int], ln_delta: float, count: int | None = None
-) -> Interval:
-    """Return upper ends of how often two models disagree: in the mean, and in any class.
+def largest_sigma(count: int, disagreements: Sequence[int], rows: Sequence[int], ln_delta: float) -> float:
+    """Return an upper end of sigma; infinity if a class may disagree on more than half of its rows.
 
-    The theorem of two binomials needs the latter to be at most 1/2.
+    The theorem of two binomials is not for these.
 
     Parameters
     ----------
+    count : int
+        Disagreements of all classes.
     disagreements, rows : sequence of int
-        Of each class.
+        Of each class, as for `paired_mix_interval`.
     ln_delta : float
-        Of `paired_mix_interval`, a part of which is theirs.
-    count : int or None, default=None
-        Disagreements of all classes; None: the sum of those.
+        Of `paired_mix_interval`, two parts of which are theirs.
 
     Examples
     --------
-    >>> mean, most = most_disagreement([25, 30], [500, 500], math.log(0.05))
-    >>> round(mean, 4), round(most, 4)
-    (0.075, 0.1029)
+    >>> round(largest_sigma(55, [25, 30], [500, 500], math.log(0.05)), 4)
+    0.0806
+    >>> largest_sigma(55, [52, 3], [100, 900], math.log(0.05))
+    inf
     """
     n = int(sum(rows))
-    count = int(sum(disagreements)) if count is None else count
-    mean = _tail_ends(count, count, n, ln_delta + math.log(_PART_OF_MEAN))[1]
+    left = n * _tail_ends(count, count, n, ln_delta + math.log(_PART_OF_MEAN))[1]
     side = ln_delta + math.log(_PART_OF_MOST / len(rows))
     ends = (
         _tail_ends(int(differ), int(differ), int(size), side, identical_rows=True)[1]
         for differ, size in zip(disagreements, rows, strict=True)
     )
-    return mean, max(mean, *ends)
+    classes = sorted(zip(ends, rows, strict=True), reverse=True)
+    if classes[0][0] > 0.5:
+        return math.inf
+    total = 0.0
+    for end, size in classes:
+        part = min(end * size, left)
+        left -= part
+        total += part * 2.0 / (1.0 + math.sqrt(1.0 - 2.0 * end))  # f(u)/u
+    return min(total / n * (1.0 + OUTWARDS), 1.0)
 
 
 def _lowest(x: int, y: int, n: int, least: float, level: float, box: Interval) -> float:

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from sklearn_ada.guarantees.intervals import chernoff_kl
-from sklearn_ada.guarantees.paired_tables import most_disagreement, paired_mix_interval, paired_table_interval
+from sklearn_ada.guarantees.paired_tables import largest_sigma, paired_mix_interval, paired_table_interval
 from sklearn_ada.guarantees.scores import paired_zero_one_interval
 from sklearn_ada.metrics.base import Array, Foreseen, Range
 from sklearn_ada.metrics.counted import CountedTable, Counts, foreseen_count
@@ -165,7 +165,7 @@ def chosen(foreseen: Foreseen, expected: Range) -> str | None:
     if foreseen.details is None:
         return None
     more = [min(math.ceil(share * size + 2.0 * math.sqrt(share * size) + 1.0), size) for size in rows]
-    if most_disagreement(more, rows, foreseen.ln_delta)[1] > 0.5:
+    if math.isinf(largest_sigma(sum(more), more, rows, foreseen.ln_delta)):
         return None
     others, value = Disagreements(sum(rows), False, expected), expected[0] - expected[1]
     found = (each.at(value, foreseen.ln_delta) for each in (PairTable.around(expected, foreseen), others))
