@@ -164,8 +164,8 @@ def misses(name: str, n: int, delta: float, samples: int, *, seed: int = 0) -> i
 class Side:
     """Remember of which tables one end misses, and of which others that follows.
 
-    The more rows the first count has and the less the second, the higher are both ends; the more disagreements
-    classes have, which are the counts after those, the wider is the interval.
+    The more rows the first count has and the less the second, the higher are both ends; the more
+    disagreements classes have, which are the counts after those, the wider is the interval.
 
     Parameters
     ----------
