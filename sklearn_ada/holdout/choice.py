@@ -214,7 +214,10 @@ class PrivateChoice:
         labels = data.labels_for(metric, measure)
         size, sensitivity = measure.size(labels), measure.sensitivity(labels)
         if sensitivity is None:
-            fix = "One row can move a ratio (or a mean with weight_bound) too far: use epsilon=None."
+            fix = (
+                "One row can move a ratio (or a mean at declared shares or with weight_bound) too far: use "
+                "epsilon=None."
+            )
             raise bad_parameter(
                 "scoring", "a selection", "a mean, an AUC or a per-class mean", metric.name, fix
             )

@@ -256,23 +256,26 @@ def _plan(session: Session, asked: Ask) -> Question:
     check_option(asked.purpose, "purpose", "a question", PURPOSES)
     kind: type[Question] = _checked_class(settings, asked.purpose, owner) or CodedQuestion
     median = settings if kind is StableQuestion else None
-    if median is not None and policy.mix is not None:
-        expected = f"None, or a mechanism other than a median, with class_mix={policy.mix}"
-        fix = "A median over subsamples is of the holdout's class mix."
-        raise bad_parameter("settings", owner, expected, settings, fix)
+    if median is not None:
+        check_median_may_be(policy, settings, "settings", owner)
     if subject.is_given:
         if median is not None:
             expected = "None, or of a mechanism other than a median"
             raise bad_parameter("settings", f"{owner} of predictions", expected, settings)
         check_predictions(asked.metric, owner)
     asked.metric.check_estimator(subject.estimator)
-    metric = asked.metric if settings is not None else _tuned_metric(session, asked)
+    of_all_rows = asked.metric.has_interval_of_all_rows and median is None
+    metric = _tuned_metric(session, asked) if settings is None or of_all_rows else asked.metric
     guess = as_guess(asked.guess, metric, owner)
     if settings is None and not metric.has_interval:
         median = MedianSettings()
-    check_defined(data, metric, of_classes=median is not None)
+    check_defined(data, metric)
     if settings is None and median is not None:
-        _check_median_is_wanted(metric, owner)
+        _check_median_is_wanted(metric, owner, policy)
+    if median is None:
+        with explaining_undefined(metric, data):
+            measure = data.measure_of(metric)
+            measure.size(data.labels_for(metric, measure))
     if asked.guess_from is not None:
         guess = _guess_from(session, asked, metric, median)
     if median is not None:
@@ -411,15 +414,21 @@ def explaining_undefined(metric: Metric, data: HoldoutData) -> Iterator[None]:
         raise undefined_metric(metric, data.some_labels, error) from error
 
 
-def check_defined(data: HoldoutData, metric: Metric, *, of_classes: bool = True) -> None:
+def check_median_may_be(policy: Policy, given: object, name: str, owner: str) -> None:
+    """Raise ValueError if a median is asked for at declared shares of classes."""
+    if policy.mix is not None:
+        expected, fix = "no median", "A median over subsamples is of their own class mix."
+        raise bad_parameter(name, owner, f"{expected} with class_mix={policy.mix}", given, fix)
+
+
+def check_defined(data: HoldoutData, metric: Metric) -> None:
     """Raise ValueError for a metric that has no meaning for these labels.
 
     The message says what to write.
     """
     with explaining_undefined(metric, data):
         metric.check_target(data.some_labels)
-        if of_classes:
-            metric.check_classes(data.some_labels)
+        metric.check_classes(data.some_labels)
 
 
 def comparison(
@@ -482,7 +491,7 @@ def _checked_class(settings: object, purpose: str, owner: str) -> type[Question]
     raise bad_parameter("settings", owner, expected, settings)
 
 
-def _check_median_is_wanted(metric: Metric, owner: str) -> None:
+def _check_median_is_wanted(metric: Metric, owner: str, policy: Policy) -> None:
     """Raise unless the asker chose a stable median, or wrote the metric."""
     if metric.string is None or metric.chosen_general:
         return
@@ -492,12 +501,13 @@ def _check_median_is_wanted(metric: Metric, owner: str) -> None:
             f"has no finite range: declare one, Metric({name!r}, range=(low, 0)), or give validation rows, "
             "guess_from=(X_val, y_val), which suggest one"
         )
-    raise _without_interval(name, why, owner)
+    raise _without_interval(name, why, owner, policy)
 
 
-def _without_interval(name: str, why: str, owner: str) -> ValueError:
+def _without_interval(name: str, why: str, owner: str, policy: Policy) -> ValueError:
     expected = "a metric with an interval of its own"
-    return bad_parameter("scoring", owner, expected, name, f"It {why}. {HOW_A_MEDIAN}")
+    instead = "" if policy.mix is not None else f" {HOW_A_MEDIAN}"
+    return bad_parameter("scoring", owner, expected, name, f"It {why}.{instead}")
 
 
 def _tuned_metric(session: Session, asked: Ask) -> Metric:
@@ -514,7 +524,7 @@ def _tuned_metric(session: Session, asked: Ask) -> Metric:
         if why:
             if metric.string is None:  # of a scorer of the asker's own the median answers
                 return metric
-            raise _without_interval(metric.name, why, owner)
+            raise _without_interval(metric.name, why, owner, session.policy)
         if not _is_pair(rows):
             return metric.of_all_rows()
     if metric.is_tuned and _is_pair(rows):

@@ -240,6 +240,11 @@ class MeanAtMix(AtMix):
         """Whether the difference of two models has an interval, too."""
         return bool(self.base.has_differences)
 
+    @property
+    def clipping(self) -> str:
+        """What a certificate says of a declared range, which is that of the mean."""
+        return str(self._base.clipping)
+
     def paired(self) -> MeanAtMix:
         """Return the difference of two models."""
         return replace(self, base=self._base.paired(), bounds=(-self.width, self.width))

@@ -147,8 +147,8 @@ class ClassTable(AllRows):
         )
 
     def at_mix(self, mix: ClassMix) -> Measure | None:
-        """Return the metric of two classes at declared shares; None for what is of several."""
-        if self.metric in _UNBOUNDED:  # which the shares are no part of
+        """Return the metric at declared shares; None for one of several classes that depends on them."""
+        if self.metric in _OF_RATES:
             return self
         average = self.average if self._only is None else None
         return table_at_mix(replace(self, positive=self._only), mix, self.metric, self.beta, average)
@@ -299,6 +299,8 @@ _OF_CLASSES = {
 }  # fmt: skip
 _UNBOUNDED = {"neg_negative_likelihood_ratio": (-10, 0), "positive_likelihood_ratio": (0, 100)}
 """What has no range of its own, with one to show in messages."""
+_OF_RATES = {*_UNBOUNDED, "recall", "informedness", "geometric_mean"}
+"""What the shares of classes are no part of."""
 
 
 def _chance_adjusted(table: Table, ln_delta: float, *, expected: Table) -> Range:

@@ -126,7 +126,8 @@ class TwoClasses:
             return None
         is_one_law = foreseen.identical_rows and self.share is None
         share = self.share or (self._share_of_guess(foreseen) if is_one_law else positives / len(foreseen.y))
-        rates, limits = self._rates(foreseen, share), measure.limits
+        of_holdout = share if is_one_law else positives / len(foreseen.y)
+        rates, limits = self._rates(foreseen, share, of_holdout), measure.limits
         table = self._table(foreseen, sizes, (*rates, share), is_one_law)
         likely = tuple(round(rate * size) for rate, size in zip(rates, sizes, strict=True))
 
@@ -197,15 +198,18 @@ class TwoClasses:
         _, positives, _, negatives = foreseen.details or (0, 0, 0, 0)
         return (positives + 0.5) / (positives + negatives + 1.0)
 
-    def _rates(self, foreseen: Foreseen, share: float) -> Rates:
-        """Return both rates as the rows of a guess have them; from a number, those of alike classes."""
+    def _rates(self, foreseen: Foreseen, share: float, of_holdout: float) -> Rates:
+        """Return both rates as the rows of a guess have them.
+
+        From a number, those of a model that errs on as many rows of either class of the holdout.
+        """
         if self._rows_behind(foreseen) is not None:
             hits, positives, errors, negatives = foreseen.details
             return (hits + 0.5) / (positives + 1.0), (errors + 0.5) / (negatives + 1.0)
-        low, high = 0.0, 1.0  # of the recall, where as many are missed as are false
+        low, high = 0.0, 1.0  # of the recall
         for _ in range(30):
             recall = 0.5 * (low + high)
-            error = min((1.0 - recall) * share / (1.0 - share), 1.0)
+            error = min((1.0 - recall) * of_holdout / (1.0 - of_holdout), 1.0)
             is_less = self._value(recall, error, share) < foreseen.value
             low, high = (recall, high) if is_less else (low, recall)
         return recall, error

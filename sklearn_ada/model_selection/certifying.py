@@ -443,11 +443,14 @@ def _ranks_otherwise(run: Run, ranking: Ranking, model: Any) -> bool:
             is_same = False
         how = "" if is_same else f"{type(model).__name__}.score"
     if how:
+        name, measure = run.metric.name, run.metric.measure
+        clause, to_rank = "", f"give the search scoring={name!r}"
+        if isinstance(measure, AtMix):
+            clause, to_rank = measure.clause, f"name it: ReusableHoldoutCV(scoring={name!r})"
         warn_user(
-            f"The search ranks its candidates by {how}, which is not {run.metric.name}, the metric that is "
-            f"certified. So the guess is the {run.metric.name} of a model on validation rows. To rank by it, "
-            f"give the search scoring={run.metric.name!r}; to certify another metric, name it: "
-            "ReusableHoldoutCV(scoring=...)."
+            f"The search ranks its candidates by {how}, which is not {name}{clause}, the metric that is "
+            f"certified. So the guess is the {name} of a model on validation rows. To rank by it, {to_rank}; "
+            "to certify another metric, name it: ReusableHoldoutCV(scoring=...)."
         )
     return bool(how)
 

@@ -15,7 +15,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import Check, as_check, bad_parameter, check_flag, integer, option, or_none
 from sklearn_ada.data.labels import check_labels
 from sklearn_ada.holdout.advice import median_notice, too_few_rows, warn_of_design
-from sklearn_ada.holdout.framing import check_defined, why_no_interval
+from sklearn_ada.holdout.framing import check_defined, check_median_may_be, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.outlook import is_foreseen
 from sklearn_ada.holdout.rounds import is_answered_coarsely, worst_question
@@ -299,20 +299,22 @@ class Parameters(SimpleNamespace):
         ValueError
             If the metric has no interval on this holdout; it says why, and what to write.
         """
+        session = session_of(holdout)
         if not self.question.needs_interval:
+            check_median_may_be(session.policy, self.mechanism, "mechanism", OWNER)
             settings = None if self.scorer is None else self.scorer.settings
             return settings if isinstance(settings, MedianSettings) else _usual_median(metric, holdout)
         winners = not self.how.is_chosen and (not self.asks_candidates or self.reveal == "winner")
-        session = session_of(holdout)
         why = why_no_interval(session, metric, "certify" if winners else "check")
         if not why:
             return None
-        if not self.how.is_chosen and (metric.string is None or metric.chosen_general):
+        has_median = session.policy.mix is None
+        if has_median and not self.how.is_chosen and (metric.string is None or metric.chosen_general):
             return _usual_median(metric, holdout)
         check_defined(session.data, metric)
         of_winner = "" if winners or not metric.is_tuned else " Its winner can be certified: ask='winner'."
-        instead = "mechanism='stable_median' answers the median over subsamples, which is another quantity."
-        fix = f"It {why}.{of_winner} {instead}"
+        instead = " mechanism='stable_median' answers the median over subsamples, which is another quantity."
+        fix = f"It {why}.{of_winner}{instead if has_median else ''}"
         raise bad_parameter("scoring", OWNER, "a metric with an interval of its own", metric.name, fix)
 
     def scorer_of(self, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> HoldoutScorer:

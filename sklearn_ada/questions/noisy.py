@@ -194,7 +194,7 @@ def bounded_sensitivity(coded: CodedQuestion, data: HoldoutData, owner: str, fix
     sensitivity = coded.measure.sensitivity(data.labels_for(coded.metric, coded.measure))
     if sensitivity is None:
         expected = "a mean, an AUC or a per-class mean when noise is added"
-        why = f"One row can move a ratio (or a mean with weight_bound) too far: {fix}"
+        why = f"One row can move a ratio (or a mean at declared shares or with weight_bound) too far: {fix}"
         raise bad_parameter("scoring", owner, expected, coded.metric.name, why)
     return sensitivity
 

@@ -287,7 +287,7 @@ class HoldoutData:
         )
         if self.priced_classes and not self.holds_for_one_law(measure):
             fix = f"Its interval holds at known class counts: {instead}"
-            raise bad_parameter("scoring", owner, "a metric that no class mix is part of", metric.name, fix)
+            raise bad_parameter("scoring", owner, "a metric with an interval of its own", metric.name, fix)
         if self.priced_classes and measure.joins_labels_and_units:
             fix = f"Its width would tell more of the classes than was paid for: {instead}"
             raise bad_parameter("scoring", f"{owner} and sample_weight or groups", "a mean", metric.name, fix)

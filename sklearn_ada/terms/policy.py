@@ -163,7 +163,8 @@ def check_class_mix(value: object, name: str, owner: str) -> str | ClassMix:
         return ClassMix.of(value, name, owner)
     if isinstance(value, str) and value in ("conditional", "priced"):
         return str(value)
-    raise bad_parameter(name, owner, "'conditional', 'priced' or the share of every class", value)
+    expected = "'conditional', 'priced' or a dict of the share of every class"
+    raise bad_parameter(name, owner, expected, value)
 
 
 @dataclass(frozen=True)

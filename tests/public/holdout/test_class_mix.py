@@ -46,6 +46,15 @@ def test_the_target_is_at_the_class_mix_whatever_kind_the_model_says_it_is(mixin
     assert answer.certificate.target == "population accuracy at the holdout's class mix"
 
 
+@pytest.mark.parametrize("scoring", ["roc_auc_ovr", "d2_log_loss_score", "f1_macro", "average_precision"])
+def test_what_has_no_interval_for_rows_of_one_law_is_refused_for_nothing(scoring, rows, model, tmp_path):
+    holdout = Holdout(*rows[2:], class_mix="priced", ledger=tmp_path / "ledger")
+    before = holdout.report().nats
+    with pytest.raises(ValueError, match=r"class counts .*class_mix='priced'|class_mix='priced' must be"):
+        holdout.certify(model, scoring=scoring, guess_from=rows[:2])
+    assert holdout.report().nats < before + 1e-5  # of a look whether the rows of the guess are the holdout's
+
+
 def test_a_median_needs_no_unknown_counts_where_they_are_paid_for(rows, model, tmp_path):
     holdout = Holdout(*rows[2:], class_mix="priced", ledger=tmp_path / "ledger")
     answer = holdout.check(model, scoring="accuracy", guess=0.8, settings=MedianSettings(n_subsamples=10))
@@ -55,7 +64,10 @@ def test_a_median_needs_no_unknown_counts_where_they_are_paid_for(rows, model, t
 BOUNDED = {"sample_weight": np.ones(250), "weight_bound": 2.0}
 PRIVATE = ("differential_privacy", "both")
 REFUSED = [
-    *(({"class_mix": bad}, "The 'class_mix' parameter .* must be one of") for bad in ("free", None, 1)),
+    *(
+        ({"class_mix": bad}, "The 'class_mix' parameter .* or a dict of the share")
+        for bad in ("free", None, 1)
+    ),
     ({"class_mix": "priced", "y": np.linspace(0.0, 1.0, 250)}, "'conditional' where y holds numbers"),
     *(({"class_mix": "priced", "route": route}, "'class_mix' parameter") for route in PRIVATE),
     *(({**BOUNDED, "route": route}, "'weight_bound' parameter") for route in PRIVATE),  # nor a price for it

@@ -80,7 +80,7 @@ def test_without_an_interval_or_a_range_the_way_out_is_named_and_works(
     holdout, rows, regressor, uncharged, sentence
 ):
     asked = {"scoring": "r2", "guess": 0.5}
-    with uncharged(holdout), pytest.raises(ValueError, match=r"or settings=MedianSettings\(\)"):
+    with uncharged(holdout), pytest.raises(ValueError, match=r"settings=MedianSettings\(\)"):
         holdout.check(regressor, settings=0.1, **asked)
     by_rows = {"guess_from": rows[:2], "settings": MedianSettings()}
     assert holdout.check(regressor, scoring="r2", **by_rows).answered

@@ -1,6 +1,7 @@
 """A holdout that certifies the population at declared class shares: what it answers, and what it refuses."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -9,16 +10,28 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
+    balanced_accuracy_score,
     f1_score,
+    fbeta_score,
     jaccard_score,
     log_loss,
     make_scorer,
     matthews_corrcoef,
     precision_score,
+    recall_score,
 )
 from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_ada import Holdout, MedianSettings, Metric, Predictions, ReusableHoldoutCV
+from sklearn_ada import (
+    Holdout,
+    LadderSettings,
+    MedianSettings,
+    Metric,
+    NoiseSettings,
+    Predictions,
+    ReusableHoldoutCV,
+)
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.guarantees import two_class_interval
 
@@ -91,6 +104,8 @@ def test_guesses_are_weighed_like_the_holdout(tmp_path):
 
 @pytest.mark.parametrize("metric", [
     "balanced_accuracy", "recall", "roc_auc", Metric("positive_likelihood_ratio", range=(0, 50)),
+    Metric(make_scorer(balanced_accuracy_score, adjusted=True)),
+    Metric(make_scorer(recall_score, labels=[0], average="macro")),
 ], ids=str)  # fmt: skip
 def test_what_no_class_mix_is_part_of_is_answered_as_ever(metric, tmp_path):
     answer = opened(tmp_path).certify(MODEL, scoring=metric, guess_from=drawn(1, 600))
@@ -151,7 +166,7 @@ BAD = {
     "that the holdout has rows of. Got 'also 2'": {0: 0.5, 1: 0.4, 2: 0.1},
     "with every class of the holdout. Got 'none of 2'": {0: 0.5, 1: 0.5},
     "share of every class": "population",
-    "or the share of every class. Got array": np.array([0.9, 0.1]),
+    "or a dict of the share of every class. Got array": np.array([0.9, 0.1]),
 }
 
 
@@ -193,6 +208,23 @@ def test_what_has_no_interval_at_declared_shares_is_refused_for_nothing(name, tm
     assert holdout.report().nats == 0.0
 
 
+WITHOUT_CELLS = {
+    "f1": [None, 0.05, NoiseSettings("gaussian"), LadderSettings(), MedianSettings()],
+    "accuracy": [NoiseSettings("laplace"), MedianSettings()],
+}
+
+
+@pytest.mark.parametrize(
+    ("scoring", "settings"), [(s, each) for s in WITHOUT_CELLS for each in WITHOUT_CELLS[s]], ids=str
+)
+def test_a_check_that_there_is_not_is_refused_without_a_way_that_there_is_not(scoring, settings, tmp_path):
+    holdout = opened(tmp_path)
+    with pytest.raises(ValueError, match=r"a check does not|with class_mix=|declared shares") as caught:
+        holdout.check(MODEL, scoring=scoring, guess_from=drawn(1, 600), settings=settings)
+    assert "answers the median" not in str(caught.value)
+    assert holdout.report().nats < 1e-5  # of a look whether the rows of the guess are the holdout's
+
+
 def test_predictions_are_refused_for_nothing(tmp_path):
     holdout = opened(tmp_path)
     with pytest.raises(ValueError, match="class_mix"):
@@ -218,7 +250,19 @@ def test_a_comparison_is_of_the_declared_shares(scoring, tmp_path):
         value = np.average((X[:, 0] == Y) * 1.0 - (first == Y), weights=weights(Y, mix))
         assert answer.value == pytest.approx(value, abs=0.01)
     assert answer.interval[0] < answer.value < answer.interval[1] < answer.interval[0] + 0.35
-    assert "declared class mix" in answer.certificate.target
+    clipped = "" if scoring == "accuracy" else ", each score clipped to [-3, 0]"
+    assert answer.certificate.target.endswith(
+        f"b minus a{clipped} at the declared class mix {{0: 0.7, 1: 0.3}}"
+    )
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "f1", "matthews_corrcoef"])
+def test_a_guess_that_is_a_number_is_of_a_model_that_errs_in_both_classes(scoring, tmp_path):
+    holdout = opened(tmp_path, class_mix={0: 0.9, 1: 0.1})
+    guess = {"accuracy": 0.9, "f1": 0.64, "matthews_corrcoef": 0.62}[scoring]
+    answer = holdout.certify(MODEL, scoring=scoring, guess=guess)
+    assert answer.interval[0] < answer.value < answer.interval[1]
+    assert holdout.report().nats < 10.0
 
 
 def test_nothing_is_predicted_positive(tmp_path):
@@ -252,6 +296,39 @@ def test_a_search_certifies_its_winner_at_the_mix(class_mix, scoring, tmp_path):
         assert metric.score(search.best_estimator_, rows, y) == pytest.approx(
             SCORES[scoring][1](y, search.predict(rows), sample_weight=weights(y, {0: 0.9, 1: 0.1}))
         )
+
+
+@pytest.mark.parametrize(("options", "parameter"), [
+    ({"scoring": "accuracy", "mechanism": "stable_median"}, "mechanism"),
+    ({"scoring": "f1", "ask": "candidates"}, "scoring"),
+    ({"scoring": make_scorer(fbeta_score, beta=2), "ask": "candidates"}, "scoring"),
+    ({"scoring": make_scorer(average_precision_score)}, "scoring"),
+])  # fmt: skip
+def test_a_search_that_a_mix_does_not_go_with_is_refused_before_anything_is_fitted(
+    options, parameter, tmp_path
+):
+    class IsNotFitted(ReadsAColumn):
+        def fit(self, X, y):
+            raise AssertionError
+
+    search = ReusableHoldoutCV(
+        GridSearchCV(IsNotFitted(), {}), class_mix={0: 0.9, 1: 0.1}, ledger=tmp_path / "a.db", **options
+    )
+    with pytest.raises(ValueError, match=f"The '{parameter}' parameter of ") as caught:
+        search.fit(X, Y)
+    assert "answers the median" not in str(caught.value)
+    assert "class_mix=" in str(caught.value) or "ask='winner'" in str(caught.value)
+
+
+def test_a_search_that_ranks_at_its_own_mix_says_how_it_would_rank_at_the_declared_one(tmp_path):
+    search = ReusableHoldoutCV(
+        GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}), class_mix={0: 0.9, 1: 0.1}, ledger=None
+    )
+    with pytest.warns(UserWarning, match=r"not accuracy at the declared .*ReusableHoldoutCV\(scoring='accur"):
+        search.fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="The search ranks")
+        search.set_params(scoring="accuracy").fit(X, Y)
 
 
 @pytest.mark.parametrize("metric", ["f1", "precision", "jaccard", "matthews_corrcoef"])
