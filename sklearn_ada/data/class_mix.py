@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from sklearn_ada._validation import bad_parameter
 
-_TOLERANCE = 1e-9  # of the sum of shares
+_TOLERANCE = 1e-6  # of the sum of shares: those of 32 bits are rounded to 6e-8 each
+_ROUNDED = 1e-9  # less is left as it is, so that a mix on record is read as it was written
 _SHOWN = 10  # classes whose shares a target names
 _FIX = "Give the share of every class in the population that is meant: class_mix={0: 0.999, 1: 0.001}."
 
@@ -53,8 +54,11 @@ class ClassMix:
         ]
         if not all(0.0 < share < 1.0 for share in shares):
             raise wrong("shares between 0 and 1, both exclusive", dict(given))
-        if abs(math.fsum(shares) - 1.0) > _TOLERANCE:
-            raise wrong("shares that sum to one", f"{dict(given)}, which sum to {math.fsum(shares):.10g}")
+        total = math.fsum(shares)
+        if abs(total - 1.0) > _TOLERANCE:
+            raise wrong("shares that sum to one", f"{dict(given)}, which sum to {total:.10g}")
+        if abs(total - 1.0) > _ROUNDED:
+            shares = [share / total for share in shares]
         return cls(tuple(sorted(zip(labels, shares, strict=True))))
 
     def __repr__(self) -> str:

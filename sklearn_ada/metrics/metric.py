@@ -197,6 +197,9 @@ class Metric:
         self.measure = measure if bounds is None else replace(measure, bounds=bounds)
         self.methods = measure.response.methods if self._is_certified else (response_method,)
         self.scoring = scoring
+        if isinstance(pos_label, np.generic):  # the name of the metric had NumPy's type in it
+            self._since = max(self._since, _TABLES)
+            pos_label = pos_label.item() if number >= _TABLES else pos_label
         if pos_label is not None:
             self._ask_of_class(pos_label)
 
@@ -958,7 +961,7 @@ def _name_of_function(scoring: Callable[..., Any], kind: str | None, pos_label: 
     return name
 
 
-_TABLES = 5  # the format in which scorers of ``make_scorer`` got the intervals of tables
+_TABLES = 5  # the format in which scorers of ``make_scorer`` got intervals of tables, classes plain names
 _SINCE = "has an interval on ledgers that are begun by this release, and this one was begun by an older one"
 
 

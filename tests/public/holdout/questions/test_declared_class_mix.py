@@ -158,8 +158,17 @@ def test_the_mix_is_fixed_when_the_ledger_is_begun(tmp_path):
             opened(tmp_path, class_mix=other)
 
 
+def test_shares_of_32_bits_are_made_to_sum_to_one(tmp_path):
+    mix = {0: np.float32(0.9), 1: np.float32(0.1)}
+    holdout = opened(tmp_path, class_mix=mix)
+    target = holdout.certify(MODEL, scoring="f1", guess=0.01).certificate.target
+    assert "declared class mix {0: 0.899999996, 1: 0.100000004}" in target
+    assert opened(tmp_path, class_mix=mix).report().nats == holdout.report().nats > 0.0
+
+
 BAD = {
     "sum to one": {0: 0.9, 1: 0.2},
+    "which sum to 1.000002": {0: 0.9, 1: 0.100002},
     "between 0 and 1": {0: 1.0, 1: 0.0},
     "two classes or more": {0: 1.0},
     "all whole numbers or all texts": {0: 0.5, "1": 0.5},

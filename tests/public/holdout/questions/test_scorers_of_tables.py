@@ -141,6 +141,15 @@ def test_a_metric_of_one_class_is_asked_of_older_ledgers_as_before():
     assert Metric("f1").of_format(1).string == "f1"
 
 
+@pytest.mark.parametrize("label", [np.int64(7), np.str_("yes"), np.bool_(True)], ids=type)
+def test_a_class_is_named_without_the_type_that_numpy_has_for_it(label):
+    for metric in (Metric("f1", pos_label=label), Metric(make_scorer(f1_score, pos_label=label))):
+        assert metric == Metric("f1", pos_label=label.item())
+        assert metric.name == f"f1 of {label.item()!r}"
+    older = Metric("f1", pos_label=label).of_format(4)  # as its questions stand on record
+    assert older.name == f"f1 of {label!r}"
+
+
 @pytest.mark.parametrize(("classes", "scoring", "message"), [
     (3, make_scorer(fbeta_score, beta=2), "it is a metric of two classes"),
     (3, Metric("positive_likelihood_ratio", range=(0, 50)), "it is a metric of two classes"),
