@@ -152,7 +152,7 @@ def two_class_interval(
     --------
     >>> low, high = two_class_interval("f_beta", 80, 100, 10, 900, math.log(0.05))
     >>> round(low, 3), round(high, 3)  # F1 is .842
-    (0.778, 0.89)
+    (0.778, 0.892)
     """
     owner, sizes = "two_class_interval", (positives, negatives)
     counts = (

@@ -139,6 +139,7 @@ def population_table_interval(
         check_integer(false_positives, "false_positives", owner, low=0, high=negatives),
     )
     beta, ln_level = real(0.0, closed="low")(beta, "beta", owner), ln_side(ln_delta)
+    foreseen = [real(0.0, 1.0)(each, "expected", owner) for each in (() if expected is None else expected)]
     if metric in _COUNTED and (metric != "f_beta" or beta == 1.0):
         return _counted(metric, counts, sizes, ln_level)
     if min(sizes) == 0:
@@ -149,9 +150,7 @@ def population_table_interval(
     def at(share: Number) -> Rates:
         return rates_of(metric, share, beta)
 
-    weight = 0.0
-    if expected is not None:
-        weight = _weight(at, *(real(0.0, 1.0)(each, "expected", owner) for each in expected))
+    weight = _weight(at, *foreseen) if foreseen else 0.0
     missed = positives - true_positives, negatives - false_positives
     bent = _BENT.get(metric, 0.0)
     low = _low_end(at, counts, sizes, ln_level, weight, bent)

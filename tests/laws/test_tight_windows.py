@@ -147,7 +147,9 @@ def levels_of_parts():
         used.extend(ln_deltas)
         return [(0.0, 1.0)] * len(ln_deltas)
 
-    coded = SimpleNamespace(measure=SimpleNamespace(of_all_rows=False), ends=usual)
+    coded = SimpleNamespace(
+        measure=SimpleNamespace(of_all_rows=False), metric=SimpleNamespace(bounds=(0.0, 1.0)), ends=usual
+    )
     seen = SimpleNamespace(value=0.5, y=None, outputs=None, classes=None)
     draw = SimpleNamespace(own_generator=lambda: None)
     RowsQuestion(coded, RowsInterval("", "", {}, None, of), 1.0).ends(seen, (math.log(0.1),), draw)
@@ -178,8 +180,8 @@ def announced_by(of):
     sealing = WindowQuestion.sealing
 
     def mutant(self, seen, allowance, draw):
-        windows = self.seal.windows
-        object.__setattr__(self, "seal", SealedInterval(replace(windows, **of(windows, seen))))
+        windows = replace(self.seal.windows, **of(self.seal.windows, seen))
+        object.__setattr__(self, "seal", replace(self.seal, windows=windows))
         return sealing(self, seen, allowance, draw)
 
     return patch.object(WindowQuestion, "sealing", mutant)

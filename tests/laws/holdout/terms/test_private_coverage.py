@@ -48,7 +48,7 @@ class Conversant:
             round_name=None, outcome=outcome, memory_name="", memory={}, metric={"range": (0.0, 1.0)},
             mechanism={}, guess={},
         )  # fmt: skip
-        self.state.advance(record.to_dict())
+        self.state.advance(record.to_dict(POLICY.format))
         return outcome
 
 
