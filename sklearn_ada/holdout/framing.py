@@ -518,6 +518,8 @@ def _tuned_metric(session: Session, asked: Ask) -> Metric:
     metric, rows, owner = asked.metric, asked.guess_from, asked.subject.owner
     if metric.has_interval_of_all_rows:
         check_defined(session.data, metric)
+        with explaining_undefined(metric, session.data):
+            metric.measure.size(session.data.y)
         why = why_no_interval(session, metric, asked.purpose)
         if not why and rows is None and metric.measure.needs_rows:
             why = "has an interval that validation rows must tune: give guess_from=(X_val, y_val)"

@@ -259,7 +259,8 @@ def table_of_scorer(scoring: Any) -> ClassTable | None:
         return _new(partial(function, adjusted=True), "informedness", bounds=_CORRELATION)
     module = str(getattr(function, "__module__", "")).partition(".")[0]
     if (module, getattr(function, "__name__", "")) == ("imblearn", "geometric_mean_score") and not options:
-        return _new(function, "geometric_mean", is_of_two=True)
+        median = "Metric(make_scorer(geometric_mean_score), kind='general')"
+        return _new(function, "geometric_mean", is_of_two=True, instead=median)
     return _of_classes(function, dict(options))
 
 
