@@ -20,6 +20,13 @@ t', as for any order that does not depend on (a, b); so ``P(U) <= t'`` does, too
 of R: with a table every one with more true and fewer false positives. By coupling, P(U) rises in a and falls
 in b. U does not depend on the value that is tested, so it is made once.
 
+*Which tables R holds* is found without a look at all of them. At a limit l powers of two, the largest first,
+are added to a number of FP, from 0 on, unless the table with as many less one has a limit below l: these
+smallest FP are taken. They are all that have the limit l, if limits fall in FP. They need not: a smaller l
+takes at least as many in any case, as where two such sums part, that of the smaller l is ahead. So tables are
+ordered by the largest l at which they are taken; R are those that are taken at any l at which the observed
+one is, and so it is at the least of the limits on its own way.
+
 *Nuisance.* Let a box hold both rates but for a probability of ``gamma t``, with its four ends at
 ``gamma t / 4`` each, by Clopper and Pearson (Berger, Boos 1994). The value r is excluded if no rates in the
 box with m(a, b) = r have ``P(U) > (1 - gamma) t``. So a true value r is excluded with probability at most t.
@@ -75,7 +82,6 @@ _LN_LEAST = -250.0  # of levels, at which probabilities are computed
 _ROUNDING = 1e-8  # of a level, for errors of sums of up to 1e5 probabilities
 _CELLS, _ROUNDS, _MOST_CELLS = 32, 6, 96
 _HALVINGS = 15
-_CHUNK = 2**18  # tables at once
 
 
 _UNIT, _CORRELATION = (0.0, 1.0), (-1.0, 1.0)
@@ -339,31 +345,31 @@ class Region:
             variance = by_a**2 * (a * (1.0 - a) / sizes[0]) + by_b**2 * (b * (1.0 - b) / sizes[1])
             return np.asarray(metric.value(a, b) + z * np.sqrt(variance))
 
-        observed = float(limits(*(np.array([float(count)]) for count in counts))[0])
-        least = observed - 1e-11 * (1.0 + abs(observed))
-        reach = np.empty(len(hits.values), dtype=np.intp)
-        step = max(_CHUNK // len(errors.values), 1)
-        for start in range(0, len(reach), step):
-            belongs = limits(hits.values[start : start + step, None], errors.values[None, :]) >= least
-            last = belongs.shape[1] - np.argmax(belongs[:, ::-1], axis=1)
-            reach[start : start + step] = np.where(belongs.any(axis=1), last, 0)
+        reach = _taken(limits, counts, hits.values, sizes[1]) - errors.least
+        reach = np.clip(reach, 0, len(errors.values))
         return cls(hits, errors, np.maximum.accumulate(reach), one_law)
 
     def probability(self, a: Array, b: Array) -> Array:
         """Return at most how likely U is at each pair of rates."""
         if not len(a):
             return a
-        by_hits, by_errors = self.hits.probabilities(a), self.errors.probabilities(b)
-        above, below = self.hits.above(a), self.errors.below(b)
+        by_hits, above = self.hits.probabilities(a), self.hits.above(a)
         if self.one_law:
-            lower = np.cumsum(np.column_stack((below, by_errors)), axis=1)
-            return np.asarray(np.einsum("ij,ij->i", by_hits, lower[:, self.reach]) + above)
-        return self._of_several_laws(by_hits, by_errors, above, below, b)
+            return np.asarray(np.einsum("ij,ij->i", by_hits, self._reached(b)) + above)
+        return self._of_several_laws(by_hits, above, b)
 
-    def _of_several_laws(
-        self, by_hits: Array, by_errors: Array, above: Array, below: Array, b: Array
-    ) -> Array:
+    def probabilities(self, a: Array, b: Array) -> Array:
+        """Return how likely U is in rows of one law, for each a with each b."""
+        return np.asarray(self.hits.probabilities(a) @ self._reached(b).T + self.hits.above(a)[:, None])
+
+    def _reached(self, b: Array) -> Array:
+        """Return how likely so few false positives are as U has with each number of true ones."""
+        lower = np.column_stack((self.errors.below(b), self.errors.probabilities(b)))
+        return np.asarray(np.cumsum(lower, axis=1)[:, self.reach])
+
+    def _of_several_laws(self, by_hits: Array, above: Array, b: Array) -> Array:
         """Return the bound for false positives of unequal chances, by a convex majorant."""
+        by_errors, below = self.errors.probabilities(b), self.errors.below(b)
         upper = np.cumsum(np.column_stack((above, by_hits[:, ::-1])), axis=1)[:, ::-1]
         # h at the largest count below the window, and at each one in it.
         enough = np.searchsorted(self.reach, np.arange(by_errors.shape[1] + 1))
@@ -378,6 +384,22 @@ class Region:
         ratio = least * (1.0 - b) / ((n - least + 1.0) * np.maximum(b, 1e-290))
         line = np.where(ratio < 1.0, by_errors[:, 0] * ratio / np.maximum(1.0 - ratio, 1e-9) ** 2, n * below)
         return np.asarray(total + below * g[:, 1] + steps[:, 0] * line)
+
+
+def _taken(
+    limits: Callable[[Array, Array], Array], counts: tuple[int, ...], hits: Array, most: int
+) -> NDArray[np.intp]:
+    """Return how many numbers of false positives R has, the smallest ones, with each one of hits."""
+    number = counts[1] + 1
+    way = [(number >> bit) << bit for bit in range(number.bit_length())]
+    observed = np.min(limits(np.array([float(counts[0])]), np.array(way) - 1.0))
+    least = observed - 1e-11 * (1.0 + abs(observed))
+    taken = np.zeros(len(hits), dtype=np.intp)
+    for bit in reversed(range((most + 1).bit_length())):
+        more = taken + 2**bit
+        is_less = limits(hits, np.minimum(more - 1.0, most)) < least
+        taken = np.where((more > most + 1) | is_less, taken, more)
+    return taken
 
 
 Number = float | Array
