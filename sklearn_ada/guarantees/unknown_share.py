@@ -47,6 +47,12 @@ Both m' and ``k m'`` rise in a and fall in b, since m does at each s. For rates 
 curve where this minorant is r the up-closure has at most the probability at ``(a_2, b_1)``, b_1 the one that
 belongs to a_1 at the minorant, not below the box. Where even the best rates of the box are below r, they are
 the corner. Cells that are not excluded are halved, in a and s; a value of which any are left is not excluded.
+
+*Interpolation.* The probability of the up-closure over the likelihood of the observed counts is a sum of
+exponential functions that are linear in the logits of a and b, one for each of its tables. The logarithm of
+such a sum is convex (a log-sum-exp). So it is computed once, for all pairs of some points of both rates;
+inside a triangle of these it is at most what is interpolated linearly, and values and cells may be as many as
+is useful. The end is first sought at points of the curve; a little below, cells prove it.
 """
 
 from __future__ import annotations
@@ -54,10 +60,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, log_ndtr, ndtri, ndtri_exp
+from numpy.typing import NDArray
+from scipy.special import bdtr, bdtrc, log_ndtr, logit, ndtri, ndtri_exp, xlog1py, xlogy
 
 from sklearn_ada._validation import OUTWARDS, check_integer, checked, option, real
 from sklearn_ada.guarantees.intervals import Array, Interval, binomial_tail_ends, ln_side
@@ -79,8 +85,10 @@ _REST = 1.0 - _OF_SHARE - _OF_RATES - 2e-4 - 1e-8  # less tails that are not exa
 _LN_LEAST = -250.0  # of levels, at which probabilities are computed
 _MOST_WEIGHT = 0.98
 _SLICES = 8  # of the shares, each with an order of its own
-_SHARES, _RATES, _ROUNDS, _MOST_CELLS = 2, 16, 6, 3000
-_HALVINGS = 10
+_POINTS = 49  # of either rate, between which probabilities are interpolated
+_TRIED, _HALVINGS = 5, 10  # shares of a slice at which the end is sought, and how closely
+_MARGIN = 0.002  # part of the interval by which what is proved is below it
+_SHARES, _RATES, _ROUNDS, _MOST_CELLS = 4, 32, 6, 10_000
 _BENT = {"kappa": 1.0, "matthews_corrcoef": 0.5}  # the power of cosh(h/2)
 
 
@@ -209,18 +217,24 @@ def _low_end(
     low = _value(_Least.of(at, np.array([shares[0]]), np.array([shares[1]]), bent), box[0][0], box[1][1])
     high = _value(at(sizes[0] / n), *observed)
     high -= 1e-9 * (1.0 + abs(high))  # where no rates are 0 or 1
-    levels, bottom = _Levels(sizes[0], n, ln_level + math.log(_REST), weight), low
+    levels = _Levels(sizes[0], n, ln_level + math.log(_REST), weight)
     if is_far or not low < high:
         return low
-    ends = np.linspace(*shares, _SLICES + 1)
+    ends, slices, end = np.linspace(*shares, _SLICES + 1), [], high
     for number in np.argsort(np.abs(np.arange(_SLICES) - (_SLICES - 1) / 2.0)):  # the likely ones first
         part = float(ends[number]), float(ends[number + 1])
         middle = 0.5 * (part[0] + part[1])
         ln_rank = max(math.log(max(float(levels.at(np.array([middle]))[0]), 1e-300)), ln_level - 50.0)
         region = Region.of(at(middle), counts, sizes, box, ln_level, True, ln_rank)
-        excluded = partial(_is_excluded, at, shares=part, box=box, region=region, levels=levels, bent=bent)
-        high = _largest(excluded, bottom, high)
-    return high
+        slices.append(_Slice(at, part, box, _Surface.of(region, counts, box), levels, bent))
+        end = _largest(slices[-1].seems_excluded, low, end)
+    step = _MARGIN * max(high - end, 0.1 * (high - low))
+    end -= step
+    for each in slices:
+        while end > low and not each.is_excluded(end):
+            step *= 2.0
+            end -= step
+    return max(end, low)
 
 
 def _share_ends(positives: int, n: int, ln_level: float) -> Interval:
@@ -271,6 +285,62 @@ class _Levels:
 
 
 @dataclass(frozen=True)
+class _Axis:
+    """Points of a rate, and the likelihood of what was counted."""
+
+    count: int
+    size: int
+    points: Array
+    logits: Array
+
+    @classmethod
+    def of(cls, count: int, size: int, box: Interval) -> _Axis:
+        """Return it with points in a box, whose distances are about as large as their standard errors."""
+        low, high = (math.asin(math.sqrt(end)) for end in box)
+        points = np.sin(np.linspace(low, high, _POINTS)) ** 2
+        points[0], points[-1] = max(box[0], 1e-290), min(box[1], 1.0 - 2.0**-53)  # logits are finite
+        return cls(count, size, points, logit(points))
+
+    def ln_likelihood(self, rate: Array) -> Array:
+        """Return its logarithm at each rate."""
+        return np.asarray(xlogy(self.count, rate) + xlog1py(self.size - self.count, -rate))
+
+    def place(self, rate: Array) -> tuple[NDArray[np.intp], Array]:
+        """Return after which point each rate is, and the part of the way to the next one, in logits."""
+        after = np.clip(np.searchsorted(self.points, rate, side="right") - 1, 0, _POINTS - 2)
+        step = self.logits[after + 1] - self.logits[after]
+        return after, np.clip((logit(rate) - self.logits[after]) / step, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class _Surface:
+    """What the probability of U is at most, interpolated between points of both rates."""
+
+    axes: tuple[_Axis, _Axis]
+    ln_ratios: Array
+
+    @classmethod
+    def of(cls, region: Region, counts: tuple[int, ...], box: tuple[Interval, ...]) -> _Surface:
+        """Return it for the rates in a box, around these counts."""
+        sizes = region.hits.size, region.errors.size
+        a, b = (_Axis.of(*each) for each in zip(counts, sizes, box, strict=True))
+        exact = np.maximum(region.probabilities(a.points, b.points), 1e-300)
+        ln_likelihoods = a.ln_likelihood(a.points)[:, None] + b.ln_likelihood(b.points)
+        return cls((a, b), np.log(exact) - ln_likelihoods)
+
+    def at(self, a: Array, b: Array) -> Array:
+        """Return the bound at pairs of rates."""
+        first, second = self.axes
+        a, b = (np.clip(rate, x.points[0], x.points[-1]) for x, rate in zip(self.axes, (a, b), strict=True))
+        (i, u), (j, v), f = first.place(a), second.place(b), self.ln_ratios
+        is_lower = u + v <= 1.0
+        by_a, by_b = np.where(is_lower, u, 1.0 - v), np.where(is_lower, v, 1.0 - u)
+        ln_ratio = np.abs(1.0 - u - v) * np.where(is_lower, f[i, j], f[i + 1, j + 1])
+        ln_ratio += by_a * f[i + 1, j] + by_b * f[i, j + 1]
+        return np.asarray(np.exp(ln_ratio + first.ln_likelihood(a) + second.ln_likelihood(b)))
+
+
+@dataclass(frozen=True)
 class _Least(Rates):
     """What a metric is at least, for shares in cells."""
 
@@ -296,38 +366,44 @@ class _Least(Rates):
         return np.minimum(*(each.false_rate(a, scaled) for each in self.ends))
 
 
-def _is_excluded(
-    at: Callable[[Number], Rates],
-    value: float,
-    *,
-    shares: Interval,
-    box: tuple[Interval, ...],
-    region: Region,
-    levels: _Levels,
-    bent: float,
-) -> bool:
-    """Return whether U has at most its level wherever the metric is at most this, in the boxes."""
-    (low_a, high_a), (low_b, high_b) = box
-    s, a = np.linspace(*shares, _SHARES + 1), np.linspace(low_a, high_a, _RATES + 1)
-    first, last = (np.repeat(each, _RATES) for each in (s[:-1], s[1:]))
-    low, high = (np.tile(each, _SHARES) for each in (a[:-1], a[1:]))
-    for _ in range(_ROUNDS):
-        least = _Least.of(at, first, last, bent)
-        b, b_next = (least.false_rate(end, value) for end in (low, high))
-        kept = ~(b > high_b) & (~(b_next < low_b) | (high == high_a))
-        ends = levels.at(first[kept]), levels.at(last[kept])
-        low, high, first, last, b = (x[kept] for x in (low, high, first, last, b))
-        left = ~(region.probability(high, np.maximum(b, low_b)) <= np.minimum(*ends))
-        if not left.any():
-            return True
-        low, high, first, last = (x[left] for x in (low, high, first, last))
-        b = at(first).false_rate(high, value)  # of rates that the metric has this value at
+@dataclass(frozen=True)
+class _Slice:
+    """Some of the shares, with the up-closure of an order that suits them."""
+
+    at: Callable[[Number], Rates]
+    shares: Interval
+    box: tuple[Interval, ...]
+    surface: _Surface
+    levels: _Levels
+    bent: float
+
+    def seems_excluded(self, value: float) -> bool:
+        """Return whether U has at most its level at some points where the metric is this."""
+        low_b, high_b = self.box[1]
+        share, a = np.linspace(*self.shares, _TRIED)[:, None], self.surface.axes[0].points
+        a, b, level = np.broadcast_arrays(a, self.at(share).false_rate(a, value), self.levels.at(share))
         inside = (low_b <= b) & (b <= high_b)
-        if np.any(region.probability(high[inside], b[inside]) > ends[0][left][inside]):
-            return False
-        if 4 * len(low) > _MOST_CELLS:
-            return False
-        middle, half = 0.5 * (low + high), 0.5 * (first + last)
-        low, high = np.concatenate((low, middle, low, middle)), np.concatenate((middle, high, middle, high))
-        first, last = np.concatenate((first, first, half, half)), np.concatenate((half, half, last, last))
-    return False
+        return not np.any(self.surface.at(a[inside], b[inside]) > level[inside])
+
+    def is_excluded(self, value: float) -> bool:
+        """Return whether U has at most its level wherever the metric is at most this, in the boxes."""
+        (low_a, high_a), (low_b, high_b) = self.box
+        s, a = np.linspace(*self.shares, _SHARES + 1), np.linspace(low_a, high_a, _RATES + 1)
+        first, last = (np.repeat(each, _RATES) for each in (s[:-1], s[1:]))
+        low, high = (np.tile(each, _SHARES) for each in (a[:-1], a[1:]))
+        for _ in range(_ROUNDS):
+            least = _Least.of(self.at, first, last, self.bent)
+            b, b_next = (least.false_rate(end, value) for end in (low, high))
+            kept = ~(b > high_b) & (~(b_next < low_b) | (high == high_a))
+            low, high, first, last, b = (x[kept] for x in (low, high, first, last, b))
+            level = np.minimum(self.levels.at(first), self.levels.at(last))
+            left = ~(self.surface.at(high, np.maximum(b, low_b)) <= level)
+            if not left.any():
+                return True
+            low, high, first, last = (x[left] for x in (low, high, first, last))
+            if 4 * len(low) > _MOST_CELLS:
+                return False
+            middle, half = 0.5 * (low + high), 0.5 * (first + last)
+            low, high = np.r_[low, middle, low, middle], np.r_[middle, high, middle, high]
+            first, last = np.r_[first, first, half, half], np.r_[half, half, last, last]
+        return False

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sklearn_ada.guarantees import binomial_tail_ends, two_class
+from sklearn_ada.guarantees import binomial_tail_ends, two_class, unknown_share
 from tests.laws.guarantees.intervals.of_metrics.test_two_class_enumeration import law_of_sum
 
 CASES = [  # metric, share, sizes, counts, level
@@ -57,6 +57,49 @@ def test_without_its_closure_a_region_lacks_better_tables(monkeypatch):
     monkeypatch.setattr(two_class, "np", Numpy())
     inside = members(region_of(*CASES[1])[0], CASES[1][2])
     assert not all(inside[x:, : y + 1].all() for x, y in zip(*np.nonzero(inside), strict=True))
+
+
+def test_whatever_limits_are_regions_hold_their_table_and_are_in_each_other():
+    """Else a table might be excluded by one order, and another one by another."""
+    rng, sizes = np.random.default_rng(0), (5, 12)
+    tables, hits = list(itertools.product(*(range(size + 1) for size in sizes))), np.arange(sizes[0] + 1.0)
+    for _ in range(20):
+        of_tables = rng.standard_normal((sizes[0] + 1, sizes[1] + 1))
+
+        def limits(x, y, of_tables=of_tables):
+            return of_tables[x.astype(int), y.astype(int)]
+
+        taken = {each: two_class._taken(limits, each, hits, sizes[1]) for each in tables}
+        assert all(taken[x, y][x] > y for x, y in tables)
+        for one, other in itertools.combinations(taken.values(), 2):
+            assert (one <= other).all() or (one >= other).all()
+
+
+BOXES = [  # sizes, counts, box, share
+    ((30, 200), (24, 9), ((0.5, 0.96), (0.01, 0.14)), 0.13), ((8, 12), (8, 0), ((0.4, 1.0), (0.0, 0.5)), 0.4),
+    ((40, 40), (0, 37), ((0.0, 0.2), (0.7, 0.999)), 0.5),
+]  # fmt: skip
+
+
+def probabilities_and_bounds(sizes, counts, box, share):
+    """Return how likely a region is at many rates in a box, and what is interpolated."""
+    rates = two_class.rates_of("kappa", share, 1.0)
+    region = two_class.Region.of(rates, counts, sizes, box, np.log(0.025), True)
+    rng = np.random.default_rng(0)
+    a, b = (rng.uniform(*np.sqrt(each), 5000) ** 2 for each in box)
+    a[:100], b[50:150] = box[0][1], box[1][0]
+    return region.probability(a, b), unknown_share._Surface.of(region, counts, box).at(a, b)
+
+
+@pytest.mark.parametrize("case", BOXES)
+def test_a_region_is_nearly_as_likely_as_is_interpolated_and_no_likelier(case, monkeypatch):
+    exact, bounds = probabilities_and_bounds(*case)
+    likely = exact > 1e-100
+    assert (exact <= bounds * (1 + 1e-9)).all()
+    assert (bounds[likely] <= 1.1 * exact[likely]).all()
+    monkeypatch.setattr(unknown_share._Axis, "ln_likelihood", lambda axis, rate: np.zeros_like(rate))
+    exact, bounds = probabilities_and_bounds(*case)
+    assert (exact > bounds).any()
 
 
 @pytest.mark.parametrize("case", CASES)
