@@ -34,8 +34,8 @@ _paired_table, _paired_mix = (
 class PairTable(CountedTable):
     """On how many rows either model alone is right; at a class mix, how unequally classes share these.
 
-    There the interval depends on the class in which the models disagree most often. It is released by how
-    many steps no class is above its share of all disagreements; all classes are taken to be that far above.
+    There the interval depends on how often the models may disagree in each class. It is released by how many
+    steps no class is above its share of all disagreements; all classes are taken to be that far above.
 
     Parameters
     ----------
