@@ -38,7 +38,7 @@ class ClassMix:
         Examples
         --------
         >>> ClassMix.of({1: 0.25, 0: 0.75})
-        ClassMix({0: 0.75, 1: 0.25})
+        {0: 0.75, 1: 0.25}
         """
 
         def wrong(expected: str, got: object) -> ValueError:
@@ -62,7 +62,7 @@ class ClassMix:
         return cls(tuple(sorted(zip(labels, shares, strict=True))))
 
     def __repr__(self) -> str:
-        return f"ClassMix({dict(self.shares)})"
+        return repr(dict(self.shares))
 
     def __str__(self) -> str:
         if len(self.shares) > _SHOWN:

@@ -257,7 +257,7 @@ def _plan(session: Session, asked: Ask) -> Question:
     kind: type[Question] = _checked_class(settings, asked.purpose, owner) or CodedQuestion
     median = settings if kind is StableQuestion else None
     if median is not None:
-        check_median_may_be(policy, settings, "settings", owner)
+        check_median_may_be(policy)
     if subject.is_given:
         if median is not None:
             expected = "None, or of a mechanism other than a median"
@@ -414,11 +414,11 @@ def explaining_undefined(metric: Metric, data: HoldoutData) -> Iterator[None]:
         raise undefined_metric(metric, data.some_labels, error) from error
 
 
-def check_median_may_be(policy: Policy, given: object, name: str, owner: str) -> None:
-    """Raise ValueError if a median is asked for at declared shares of classes."""
+def check_median_may_be(policy: Policy) -> None:
+    """Raise ValueError at declared shares of classes, where no median answers."""
     if policy.mix is not None:
-        expected, fix = "no median", "A median over subsamples is of their own class mix."
-        raise bad_parameter(name, owner, f"{expected} with class_mix={policy.mix}", given, fix)
+        owner, fix = "a holdout that answers a median", "A median over subsamples is of their own class mix."
+        raise bad_parameter("class_mix", owner, "'conditional' or 'priced'", policy.mix, fix)
 
 
 def check_defined(data: HoldoutData, metric: Metric) -> None:

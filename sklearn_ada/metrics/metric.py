@@ -322,12 +322,14 @@ class Metric:
         """How the metric's value becomes an interval; ValueError if there is the stable median only."""
         if self.has_interval:
             return self.measure
-        reason, fix = "is no mean of bounded scores", ""
+        reason, ways = "is no mean of bounded scores", ["certify it"]
+        if not isinstance(self.measure, AtMix):  # which no median is of
+            ways = ["use the stable median (StableHoldoutScorer, or settings=MedianSettings())"]
         if self.lacks_range:
             reason = "has no finite range"
-            fix = f" or declare one, as in Metric({self.name!r}, range={self.measure.example_range})"
+            ways.append(f"declare one, as in Metric({self.name!r}, range={self.measure.example_range})")
         expected = "a mean of bounded scores, an AUC, a per-class mean or a ratio"
-        fix = f"It {reason}: use the stable median (StableHoldoutScorer, or settings=MedianSettings()){fix}."
+        fix = f"It {reason}: {' or '.join(ways)}."
         raise bad_parameter("scoring", "a check or certify", expected, self.name, fix)
 
     def measure_for(self, units: Units | None) -> Measure:
@@ -866,7 +868,8 @@ def metric_of_record(metric: Metric, described: dict[str, Any]) -> Metric:
         return Difference(metric_of_record(metric.base, described["base"]), metric.range_of_both)
     made = metric
     if metric.string is not None and described["name"] != metric.name and described["name"] in SCORERS:
-        made = Metric(described["name"])
+        made = Metric(described["name"]).at_mix(getattr(metric.measure, "mix", None))
+        made = made.of_all_rows() if made.has_interval_of_all_rows and metric.has_interval else made
     if described["range"] is None or made.range == tuple(described["range"]):
         return made
     made = made.with_range(tuple(described["range"]))

@@ -301,7 +301,7 @@ class Parameters(SimpleNamespace):
         """
         session = session_of(holdout)
         if not self.question.needs_interval:
-            check_median_may_be(session.policy, self.mechanism, "mechanism", OWNER)
+            check_median_may_be(session.policy)
             settings = None if self.scorer is None else self.scorer.settings
             return settings if isinstance(settings, MedianSettings) else _usual_median(metric, holdout)
         winners = not self.how.is_chosen and (not self.asks_candidates or self.reveal == "winner")

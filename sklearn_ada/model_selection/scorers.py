@@ -30,7 +30,7 @@ from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
 from sklearn_ada.holdout.advice import warn_if_vacuous
 from sklearn_ada.holdout.asking import put_once, put_question
-from sklearn_ada.holdout.framing import Ask, Settings, plan_question
+from sklearn_ada.holdout.framing import Ask, Settings, check_median_may_be, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, Uncopied, session_of
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Grid
@@ -462,6 +462,7 @@ class StableHoldoutScorer(HoldoutScorer):
         on_exhausted: str = "nan",
     ) -> None:
         super().__init__(scoring, holdout, validation=validation, on_exhausted=on_exhausted)
+        check_median_may_be(self.session.policy)
         self.settings: MedianSettings = MedianSettings(n_subsamples, grid, epsilon, method, stratify)
         self.settings.subsample_size(self.session.data)  # raises if there are more subsamples than rows
 

@@ -31,6 +31,8 @@ from sklearn_ada import (
     NoiseSettings,
     Predictions,
     ReusableHoldoutCV,
+    StableHoldoutScorer,
+    ThresholdoutScorer,
 )
 from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.guarantees import two_class_interval
@@ -141,6 +143,20 @@ def test_means_of_several_classes_are_means_of_class_means(metric, answers, tmp_
     assert "declared class mix {0: 0.6, 1: 0.3, 2: 0.1}" in answer.certificate.target
 
 
+@pytest.mark.parametrize(("name", "other"), [
+    ("f1", Metric("f1", pos_label=1)), ("precision", make_scorer(precision_score, zero_division=0)),
+    ("accuracy", "recall_weighted"), ("recall", Metric("recall", pos_label=1)),
+    ("balanced_accuracy", "recall_macro"),
+])  # fmt: skip
+@pytest.mark.parametrize("answers", ["exact", "coarse"])
+def test_another_name_of_one_score_is_no_other_question(name, other, answers, tmp_path):
+    holdout = opened(tmp_path, answers=answers)
+    first, again = (holdout.certify(MODEL, scoring=s, guess_from=drawn(1, 600)) for s in (name, other))
+    assert (first.value, first.interval, again.repeated) == (again.value, again.interval, True)
+    published = [holdout.publish(MODEL, scoring=scoring).index for scoring in (other, name)]
+    assert published[0] == published[1]
+
+
 def test_a_check_has_the_interval_of_its_value(tmp_path):
     holdout = opened(tmp_path)
     answer = holdout.check(MODEL, scoring="accuracy", guess_from=drawn(1, 600))
@@ -228,10 +244,19 @@ WITHOUT_CELLS = {
 )
 def test_a_check_that_there_is_not_is_refused_without_a_way_that_there_is_not(scoring, settings, tmp_path):
     holdout = opened(tmp_path)
-    with pytest.raises(ValueError, match=r"a check does not|with class_mix=|declared shares") as caught:
+    with pytest.raises(ValueError, match=r"a check does not|class_mix|declared shares") as caught:
         holdout.check(MODEL, scoring=scoring, guess_from=drawn(1, 600), settings=settings)
     assert "answers the median" not in str(caught.value)
     assert holdout.report().nats < 1e-5  # of a look whether the rows of the guess are the holdout's
+
+
+def test_a_scorer_of_medians_is_refused_before_it_is_one(tmp_path):
+    with pytest.raises(ValueError, match=r"'conditional' or 'priced'. Got {0: 0.999, 1: 0.001} instead"):
+        StableHoldoutScorer("accuracy", opened(tmp_path))
+    for name, way in (("f1", "certify it"), ("neg_log_loss", "certify it or declare one")):
+        with pytest.raises(ValueError, match=way) as caught:
+            ThresholdoutScorer(name, opened(tmp_path))
+        assert "median" not in str(caught.value)
 
 
 def test_predictions_are_refused_for_nothing(tmp_path):
@@ -308,7 +333,7 @@ def test_a_search_certifies_its_winner_at_the_mix(class_mix, scoring, tmp_path):
 
 
 @pytest.mark.parametrize(("options", "parameter"), [
-    ({"scoring": "accuracy", "mechanism": "stable_median"}, "mechanism"),
+    ({"scoring": "accuracy", "mechanism": "stable_median"}, "class_mix"),
     ({"scoring": "f1", "ask": "candidates"}, "scoring"),
     ({"scoring": make_scorer(fbeta_score, beta=2), "ask": "candidates"}, "scoring"),
     ({"scoring": make_scorer(average_precision_score)}, "scoring"),
@@ -326,7 +351,7 @@ def test_a_search_that_a_mix_does_not_go_with_is_refused_before_anything_is_fitt
     with pytest.raises(ValueError, match=f"The '{parameter}' parameter of ") as caught:
         search.fit(X, Y)
     assert "answers the median" not in str(caught.value)
-    assert "class_mix=" in str(caught.value) or "ask='winner'" in str(caught.value)
+    assert "class_mix" in str(caught.value) or "ask='winner'" in str(caught.value)
 
 
 def test_a_search_that_ranks_at_its_own_mix_says_how_it_would_rank_at_the_declared_one(tmp_path):
