@@ -95,10 +95,9 @@ def parts(folder: Path, seed: int, *, quick: bool, large: bool) -> Iterator[tupl
     yield "blocks", lambda: block_metrics.measure(seed, repeats=1 if quick else 3)
     rows = (10**3, 10**4) if quick else (10**3, 10**5, 10**6)
     yield "intervals", lambda: row_intervals.measure(seed, sizes=rows, rounds=1 if quick else 3)
-    yield (
-        "comparisons",
-        lambda: row_intervals.measure_comparisons(seed, sizes=rows[1:2] if quick else (10**4, 10**5)),
-    )
+    asked = rows[1:2] if quick else (10**4, 10**5)
+    yield "comparisons", lambda: row_intervals.measure_comparisons(seed, sizes=asked)
+    yield "populations", lambda: row_intervals.measure_populations(seed, sizes=asked)
     if large:
         yield "memory", lambda: block_metrics.measure_memory(seed)
     beyond = (10**5, 10**6, 4 * 10**6 if quick else 10**7, *([10**8] if large else []))

@@ -11,6 +11,7 @@ import math
 import time
 import tracemalloc
 import warnings
+from functools import partial
 
 import numpy as np
 from sklearn import metrics
@@ -25,12 +26,16 @@ from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.questions.all_rows import with_rows_interval
 from sklearn_ada.terms.models import Subject
 
-__all__ = ["measure", "measure_comparisons"]
+__all__ = ["measure", "measure_comparisons", "measure_populations"]
 
 MOST_SECONDS = {"mean": 2.0, "bands": 1.0, "table": 1.0}
 MOST_MEGABYTES = 64.0  # of means; both at a million rows
-MOST_COMPARING = {10**4: 0.5, 10**5: 2.0}  # seconds of a whole comparison
-MOST_MEGABYTES_COMPARING = 200.0
+MOST_ASKING = {10**4: 0.5, 10**5: 2.0}  # seconds of a whole question
+MOST_MEGABYTES_ASKING = 200.0
+OF_POPULATIONS = {
+    "matthews_corrcoef": "matthews_corrcoef", "kappa": metrics.make_scorer(metrics.cohen_kappa_score),
+    "f_beta": metrics.make_scorer(metrics.fbeta_score, beta=2),
+}  # fmt: skip
 LN_DELTA = math.log(1e-4)
 
 
@@ -109,19 +114,33 @@ def measure_comparisons(seed, *, sizes=(10**4, 10**5)):
     """Return what `Holdout.compare` takes where models differ on a twentieth, and on half, of the rows."""
     found, rng = [], np.random.default_rng(seed)
     for class_mix, differ, n in itertools.product(("priced", "conditional"), (0.05, 0.5), sizes):
-        begun = time.perf_counter()
-        _compare(rng, class_mix, differ, n)
-        seconds = time.perf_counter() - begun
-        tracemalloc.start()
-        _compare(rng, class_mix, differ, n)
-        megabytes = tracemalloc.get_traced_memory()[1] / 1e6
-        tracemalloc.stop()
         case = f"{n:,} rows, {differ:.0%} differ, class_mix={class_mix!r}"
-        most = MOST_COMPARING.get(n)
-        found.append(Finding(f"comparison, {case}: seconds", seconds, f"{seconds:.3f} s", at_most=most))
-        most = MOST_MEGABYTES_COMPARING
-        found.append(Finding(f"its memory, {case}", megabytes, f"{megabytes:.0f} MB", at_most=most))
+        found += _asked(f"comparison, {case}", n, partial(_compare, rng, class_mix, differ, n))
     return found
+
+
+def measure_populations(seed, *, sizes=(10**4, 10**5)):
+    """Return what `Holdout.certify` takes for metrics of the table of a population."""
+    found, rng = [], np.random.default_rng(seed)
+    for (name, scoring), share, n in itertools.product(OF_POPULATIONS.items(), (0.5, 0.1, 0.01), sizes):
+        case = f"{name} of a population, {n:,} rows, {share:.0%} positive"
+        found += _asked(case, n, partial(_certify, rng, scoring, share, n))
+    return found
+
+
+def _asked(case, n, ask):
+    """Return seconds and memory of a question, which is asked twice, of other rows."""
+    begun = time.perf_counter()
+    ask()
+    seconds = time.perf_counter() - begun
+    tracemalloc.start()
+    ask()
+    megabytes = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    return [
+        Finding(f"{case}: seconds", seconds, f"{seconds:.3f} s", at_most=MOST_ASKING.get(n)),
+        Finding(f"its memory, {case}", megabytes, f"{megabytes:.0f} MB", at_most=MOST_MEGABYTES_ASKING),
+    ]
 
 
 def _compare(rng, class_mix, differ, n):
@@ -130,6 +149,20 @@ def _compare(rng, class_mix, differ, n):
         warnings.simplefilter("ignore")
         holdout = Holdout(X, y, ledger=":memory:", class_mix=class_mix)
         holdout.compare(Column(0), Column(1), scoring="accuracy", guess_from=guess_from)
+
+
+def _certify(rng, scoring, share, n):
+    (X, y), guess_from = _labelled(rng, share, n), _labelled(rng, share, n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        holdout = Holdout(X, y, ledger=":memory:", class_mix="priced")
+        holdout.certify(Column(0), scoring=scoring, guess_from=guess_from)
+
+
+def _labelled(rng, share, n):
+    y = (rng.random(n) < share).astype(int)
+    predicted = (rng.random(n) < np.where(y == 1, 0.7, 0.2 * share)).astype(int)
+    return np.column_stack((predicted, rng.random(n))), y
 
 
 def _interval(name, kind, population, function, seed, n, rounds):

@@ -60,6 +60,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,7 +222,7 @@ def _low_end(
     if is_far or not low < high:
         return low
     ends, slices, end = np.linspace(*shares, _SLICES + 1), [], high
-    for number in np.argsort(np.abs(np.arange(_SLICES) - (_SLICES - 1) / 2.0)):  # the likely ones first
+    for number in np.argsort(-np.abs(np.arange(_SLICES) - (_SLICES - 1) / 2.0)):  # outer ones often decide
         part = float(ends[number]), float(ends[number + 1])
         middle = 0.5 * (part[0] + part[1])
         ln_rank = max(math.log(max(float(levels.at(np.array([middle]))[0]), 1e-300)), ln_level - 50.0)
@@ -379,11 +380,16 @@ class _Slice:
 
     def seems_excluded(self, value: float) -> bool:
         """Return whether U has at most its level at some points where the metric is this."""
-        low_b, high_b = self.box[1]
-        share, a = np.linspace(*self.shares, _TRIED)[:, None], self.surface.axes[0].points
-        a, b, level = np.broadcast_arrays(a, self.at(share).false_rate(a, value), self.levels.at(share))
+        (share, level), (low_b, high_b) = self._tried, self.box[1]
+        a = self.surface.axes[0].points
+        a, b, level = np.broadcast_arrays(a, self.at(share).false_rate(a, value), level)
         inside = (low_b <= b) & (b <= high_b)
         return not np.any(self.surface.at(a[inside], b[inside]) > level[inside])
+
+    @cached_property
+    def _tried(self) -> tuple[Array, Array]:
+        share = np.linspace(*self.shares, _TRIED)[:, None]
+        return share, self.levels.at(share)
 
     def is_excluded(self, value: float) -> bool:
         """Return whether U has at most its level wherever the metric is at most this, in the boxes."""
@@ -396,7 +402,8 @@ class _Slice:
             b, b_next = (least.false_rate(end, value) for end in (low, high))
             kept = ~(b > high_b) & (~(b_next < low_b) | (high == high_a))
             low, high, first, last, b = (x[kept] for x in (low, high, first, last, b))
-            level = np.minimum(self.levels.at(first), self.levels.at(last))
+            ends, of = np.unique(np.stack((first, last)), return_inverse=True)  # few: tails take their time
+            level = self.levels.at(ends)[of].reshape(2, -1).min(axis=0)
             left = ~(self.surface.at(high, np.maximum(b, low_b)) <= level)
             if not left.any():
                 return True

@@ -119,18 +119,25 @@ def test_at_tiny_levels_an_unknown_share_may_be_as_near_to_one_as_floats_go(metr
     assert all(later >= 0.98 * first for first, later in itertools.pairwise(widths))
 
 
+EXPECTED = (0.8, 0.2, 0.5)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(("n", "seconds"), [(10_000, 0.5), (100_000, 2.0)])
-@pytest.mark.parametrize(("metric", "options"), [
-    ("matthews_corrcoef", {}), ("f_beta", {"average": "macro"}), ("kappa", {"one_law": False}),
+@pytest.mark.parametrize(("interval_of", "metric", "options"), [
+    (two_class_interval, "matthews_corrcoef", {}), (two_class_interval, "f_beta", {"average": "macro"}),
+    (two_class_interval, "kappa", {"one_law": False}),
+    (population_table_interval, "matthews_corrcoef", {"expected": EXPECTED}),
+    (population_table_interval, "kappa", {"expected": EXPECTED}),
+    (population_table_interval, "f_beta", {"expected": EXPECTED, "beta": 2.0}),
 ])  # fmt: skip
-def test_large_tables_are_quick(metric, options, n, seconds):
+def test_large_tables_are_quick(interval_of, metric, options, n, seconds):
     """The best of three runs: what else the machine does is no part of it."""
     for ln_delta in (LEVEL, math.log(1e-12)):
         best = math.inf
         for _ in range(3):
             start = time.process_time()
-            two_class_interval(metric, int(0.4 * n), n // 2, int(0.1 * n), n // 2, ln_delta, **options)
+            interval_of(metric, int(0.4 * n), n // 2, int(0.1 * n), n // 2, ln_delta, **options)
             best = min(best, time.process_time() - start)
         assert best < seconds
 
