@@ -89,7 +89,7 @@ _SLICES = 8  # of the shares, each with an order of its own
 _POINTS = 49  # of either rate, between which probabilities are interpolated
 _TRIED, _HALVINGS = 5, 10  # shares of a slice at which the end is sought, and how closely
 _MARGIN = 0.002  # part of the interval by which what is proved is below it
-_SHARES, _RATES, _ROUNDS, _MOST_CELLS = 4, 32, 6, 10_000
+_SHARES, _RATES, _ROUNDS, _MOST_CELLS = 4, 32, 6, 40_000
 _BENT = {"kappa": 1.0, "matthews_corrcoef": 0.5}  # the power of cosh(h/2)
 
 
@@ -221,20 +221,18 @@ def _low_end(
     levels = _Levels(sizes[0], n, ln_level + math.log(_REST), weight)
     if is_far or not low < high:
         return low
-    ends, slices, end = np.linspace(*shares, _SLICES + 1), [], high
-    for number in np.argsort(-np.abs(np.arange(_SLICES) - (_SLICES - 1) / 2.0)):  # outer ones often decide
-        part = float(ends[number]), float(ends[number + 1])
-        middle = 0.5 * (part[0] + part[1])
+    slices, regions = np.linspace(*shares, _SLICES + 1), []
+    for middle in 0.5 * (slices[:-1] + slices[1:]):
         ln_rank = max(math.log(max(float(levels.at(np.array([middle]))[0]), 1e-300)), ln_level - 50.0)
-        region = Region.of(at(middle), counts, sizes, box, ln_level, True, ln_rank)
-        slices.append(_Slice(at, part, box, _Surface.of(region, counts, box), levels, bent))
-        end = _largest(slices[-1].seems_excluded, low, end)
+        regions.append(Region.of(at(float(middle)), counts, sizes, box, ln_level, True, ln_rank))
+    test = _Test(at, slices, box, _Surface.of(regions, counts, box), levels, bent)
+    end = _largest(test.seems_excluded, low, high)
     step = _MARGIN * max(high - end, 0.1 * (high - low))
-    end -= step
-    for each in slices:
-        while end > low and not each.is_excluded(end):
-            step *= 2.0
-            end -= step
+    while end > low:
+        end -= step
+        if test.is_excluded(end):
+            break
+        step *= 2.0
     return max(end, low)
 
 
@@ -315,29 +313,29 @@ class _Axis:
 
 @dataclass(frozen=True)
 class _Surface:
-    """What the probability of U is at most, interpolated between points of both rates."""
+    """What the probabilities of regions are at most, interpolated between points of both rates."""
 
     axes: tuple[_Axis, _Axis]
     ln_ratios: Array
 
     @classmethod
-    def of(cls, region: Region, counts: tuple[int, ...], box: tuple[Interval, ...]) -> _Surface:
+    def of(cls, regions: list[Region], counts: tuple[int, ...], box: tuple[Interval, ...]) -> _Surface:
         """Return it for the rates in a box, around these counts."""
-        sizes = region.hits.size, region.errors.size
+        sizes = regions[0].hits.size, regions[0].errors.size
         a, b = (_Axis.of(*each) for each in zip(counts, sizes, box, strict=True))
-        exact = np.maximum(region.probabilities(a.points, b.points), 1e-300)
+        exact = np.maximum([region.probabilities(a.points, b.points) for region in regions], 1e-300)
         ln_likelihoods = a.ln_likelihood(a.points)[:, None] + b.ln_likelihood(b.points)
         return cls((a, b), np.log(exact) - ln_likelihoods)
 
-    def at(self, a: Array, b: Array) -> Array:
-        """Return the bound at pairs of rates."""
+    def at(self, which: NDArray[np.intp], a: Array, b: Array) -> Array:
+        """Return the bound of one of the regions at each pair of rates."""
         first, second = self.axes
         a, b = (np.clip(rate, x.points[0], x.points[-1]) for x, rate in zip(self.axes, (a, b), strict=True))
         (i, u), (j, v), f = first.place(a), second.place(b), self.ln_ratios
         is_lower = u + v <= 1.0
         by_a, by_b = np.where(is_lower, u, 1.0 - v), np.where(is_lower, v, 1.0 - u)
-        ln_ratio = np.abs(1.0 - u - v) * np.where(is_lower, f[i, j], f[i + 1, j + 1])
-        ln_ratio += by_a * f[i + 1, j] + by_b * f[i, j + 1]
+        ln_ratio = np.abs(1.0 - u - v) * np.where(is_lower, f[which, i, j], f[which, i + 1, j + 1])
+        ln_ratio += by_a * f[which, i + 1, j] + by_b * f[which, i, j + 1]
         return np.asarray(np.exp(ln_ratio + first.ln_likelihood(a) + second.ln_likelihood(b)))
 
 
@@ -368,11 +366,11 @@ class _Least(Rates):
 
 
 @dataclass(frozen=True)
-class _Slice:
-    """Some of the shares, with the up-closure of an order that suits them."""
+class _Test:
+    """Which values are excluded: slices of the shares, each with the region of an order that suits it."""
 
     at: Callable[[Number], Rates]
-    shares: Interval
+    slices: Array
     box: tuple[Interval, ...]
     surface: _Surface
     levels: _Levels
@@ -381,36 +379,42 @@ class _Slice:
     def seems_excluded(self, value: float) -> bool:
         """Return whether U has at most its level at some points where the metric is this."""
         (share, level), (low_b, high_b) = self._tried, self.box[1]
-        a = self.surface.axes[0].points
-        a, b, level = np.broadcast_arrays(a, self.at(share).false_rate(a, value), level)
+        which, a = np.arange(_SLICES)[:, None, None], self.surface.axes[0].points
+        which, a, b, level = np.broadcast_arrays(which, a, self.at(share).false_rate(a, value), level)
         inside = (low_b <= b) & (b <= high_b)
-        return not np.any(self.surface.at(a[inside], b[inside]) > level[inside])
+        return not np.any(self.surface.at(which[inside], a[inside], b[inside]) > level[inside])
 
     @cached_property
     def _tried(self) -> tuple[Array, Array]:
-        share = np.linspace(*self.shares, _TRIED)[:, None]
+        share = self._shares(_TRIED)[:, :, None]
         return share, self.levels.at(share)
+
+    def _shares(self, number: int) -> Array:
+        """Return so many shares of each slice, both ends among them."""
+        return np.linspace(self.slices[:-1], self.slices[1:], number, axis=1)
 
     def is_excluded(self, value: float) -> bool:
         """Return whether U has at most its level wherever the metric is at most this, in the boxes."""
         (low_a, high_a), (low_b, high_b) = self.box
-        s, a = np.linspace(*self.shares, _SHARES + 1), np.linspace(low_a, high_a, _RATES + 1)
-        first, last = (np.repeat(each, _RATES) for each in (s[:-1], s[1:]))
-        low, high = (np.tile(each, _SHARES) for each in (a[:-1], a[1:]))
+        s, a = self._shares(_SHARES + 1), np.linspace(low_a, high_a, _RATES + 1)
+        which = np.repeat(np.arange(_SLICES), _SHARES * _RATES)
+        first, last = (np.repeat(each, _RATES) for each in (s[:, :-1], s[:, 1:]))
+        low, high = (np.tile(each, _SLICES * _SHARES) for each in (a[:-1], a[1:]))
         for _ in range(_ROUNDS):
             least = _Least.of(self.at, first, last, self.bent)
             b, b_next = (least.false_rate(end, value) for end in (low, high))
             kept = ~(b > high_b) & (~(b_next < low_b) | (high == high_a))
-            low, high, first, last, b = (x[kept] for x in (low, high, first, last, b))
+            which, low, high, first, last, b = (x[kept] for x in (which, low, high, first, last, b))
             ends, of = np.unique(np.stack((first, last)), return_inverse=True)  # few: tails take their time
             level = self.levels.at(ends)[of].reshape(2, -1).min(axis=0)
-            left = ~(self.surface.at(high, np.maximum(b, low_b)) <= level)
+            left = ~(self.surface.at(which, high, np.maximum(b, low_b)) <= level)
             if not left.any():
                 return True
-            low, high, first, last = (x[left] for x in (low, high, first, last))
+            which, low, high, first, last = (x[left] for x in (which, low, high, first, last))
             if 4 * len(low) > _MOST_CELLS:
                 return False
             middle, half = 0.5 * (low + high), 0.5 * (first + last)
             low, high = np.r_[low, middle, low, middle], np.r_[middle, high, middle, high]
             first, last = np.r_[first, first, half, half], np.r_[half, half, last, last]
+            which = np.tile(which, 4)
         return False

@@ -88,7 +88,7 @@ def probabilities_and_bounds(sizes, counts, box, share):
     rng = np.random.default_rng(0)
     a, b = (rng.uniform(*np.sqrt(each), 5000) ** 2 for each in box)
     a[:100], b[50:150] = box[0][1], box[1][0]
-    return region.probability(a, b), unknown_share._Surface.of(region, counts, box).at(a, b)
+    return region.probability(a, b), unknown_share._Surface.of([region], counts, box).at(0, a, b)
 
 
 @pytest.mark.parametrize("case", BOXES)
