@@ -102,3 +102,37 @@ def test_a_holdout_misses_the_population_as_seldom(metric, class_mix, tmp_path):
         answer = holdout.certify(model, scoring=metric, guess_from=(drawn(rng, guess, "usual"), guess))
         missed += is_missed(answer.interval, truth_of(metric, "usual"))
     assert not is_too_often(missed, 50, 0.3)
+
+
+class ReadsOneOfMany(ReadsAColumn):
+    """A model whose predictions stand in one of the columns."""
+
+    def __init__(self, column=0):
+        self.column = column
+
+    def predict(self, X):
+        return np.asarray(X)[:, self.column].astype(int)
+
+
+@pytest.mark.thorough
+def test_the_winner_of_many_checks_is_certified_at_the_declared_mix(tmp_path):
+    """Of models that are all alike the best on the holdout is published: taken by itself, it is too good."""
+    samples, models, mix = 40, 25, {0: 0.95, 1: 0.05}
+    (recall, error), y = (0.6, 0.3), np.repeat((0, 1), 60)
+    truth, missed, naive = 0.95 * (1.0 - error) + 0.05 * recall, 0, 0
+    for number in range(samples):
+        rng = np.random.default_rng(number)
+        X = (rng.random((120, models)) < np.where(y, recall, error)[:, None]).astype(int)
+        path = tmp_path / f"{number}.db"
+        holdout = Holdout(X, y, class_mix=mix, ledger=path, answers="exact", random_state=number)
+        asked = [ReadsOneOfMany(column).fit(None, None) for column in range(models)]
+        answers = [holdout.check(model, scoring="accuracy", guess=truth) for model in asked]
+        best = int(np.argmax([answer.value for answer in answers]))
+        answers.append(holdout.publish(asked[best], scoring="accuracy", guess=truth))
+        missed += any(is_missed(answer.interval, truth) for answer in answers)
+        values = 0.95 * (1.0 - X[:60].mean(axis=0)) + 0.05 * X[60:].mean(axis=0)
+        best = int(np.argmax(values))
+        table = int(X[60:, best].sum()), 60, int(X[:60, best].sum()), 60
+        naive += is_missed(at_mix("accuracy", *table, math.log(DELTA), share=0.05), truth)
+    assert not is_too_often(missed, samples, DELTA)
+    assert is_too_often(naive, samples, DELTA)
