@@ -141,8 +141,8 @@ class Holdout(Uncopied):
         - The share of every class, such as ``{0: 0.999, 1: 0.001}``: at these class proportions, for a model
           that will meet other ones than the holdout has. The value is the estimate at these shares, and so
           are guesses: a guess of validation rows weighs them likewise. There are accuracy and other means of
-          scores, what does not depend on the class mix, and for two classes F1, precision, Jaccard and
-          Matthews' correlation. Rows must count alike and be independent: no groups and no weights.
+          scores, what does not depend on the class mix, and for two classes metrics of a confusion matrix,
+          such as F1 and Matthews' correlation. Rows must count alike and be independent: no groups and no weights.
     classes : array-like or None, default=None
         With ``class_mix="priced"``: all class labels that may occur, such as those of training rows and
         holdout together, ``np.unique(y)`` of all rows. The price is for all counts of these. Fixed when the
