@@ -142,7 +142,8 @@ class Holdout(Uncopied):
           that will meet other ones than the holdout has. The value is the estimate at these shares, and so
           are guesses: a guess of validation rows weighs them likewise. There are accuracy and other means of
           scores, what does not depend on the class mix, and for two classes metrics of a confusion matrix,
-          such as F1 and Matthews' correlation. Rows must count alike and be independent: no groups and no weights.
+          such as F1 and Matthews' correlation. Rows must count alike and be independent: no groups and no
+          weights.
     classes : array-like or None, default=None
         With ``class_mix="priced"``: all class labels that may occur, such as those of training rows and
         holdout together, ``np.unique(y)`` of all rows. The price is for all counts of these. Fixed when the

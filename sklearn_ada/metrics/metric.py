@@ -483,8 +483,8 @@ class Metric:
             )
             fix = (
                 "There are accuracy and means of other scores, what does not depend on the class mix, such "
-                "as 'balanced_accuracy' and 'roc_auc', and for two classes metrics of a confusion matrix, such "
-                "as 'f1' and 'matthews_corrcoef'. For others use class_mix='conditional'."
+                "as 'balanced_accuracy' and 'roc_auc', and for two classes metrics of a confusion matrix, "
+                "such as 'f1' and 'matthews_corrcoef'. For others use class_mix='conditional'."
             )
             raise bad_parameter("scoring", owner, expected, self.name, fix)
         made = copy(self)
