@@ -257,7 +257,7 @@ def _is_excluded(
     low, high = a[:-1], a[1:]
     for _ in range(_ROUNDS):
         b, b_next = (np.maximum(metric.false_rate(end, value), low_b) for end in (low, high))
-        crosses = (b <= high_b) & (metric.false_rate(high, value) >= low_b)
+        crosses = (b <= high_b) & ((metric.false_rate(high, value) >= low_b) | (high == high_a))
         low, high, b, b_next = low[crosses], high[crosses], b[crosses], b_next[crosses]
         left = region.probability(high, b) > level
         low, high, b_next = low[left], high[left], b_next[left]
@@ -418,8 +418,8 @@ class Rates(ABC):
         """Return the derivatives by both rates."""
 
     @abstractmethod
-    def false_rate(self, a: Array, value: Number) -> Array:
-        """Return b at which the metric has a value, or hardly less.
+    def false_rate(self, a: Array, value: Number, side: float = 1.0) -> Array:
+        """Return b at which the metric has a value, or hardly less; hardly more on the side -1.
 
         It rises in a. Where there is none, it is negative or above 1.
         """
@@ -453,9 +453,9 @@ class Fraction(Rates):
         value = (self.top[0] + self.top[1] * a + self.top[2] * b) / under
         return (self.top[1] - value * self.bottom[1]) / under, (self.top[2] - value * self.bottom[2]) / under
 
-    def false_rate(self, a: Array, value: Number) -> Array:
+    def false_rate(self, a: Array, value: Number, side: float = 1.0) -> Array:
         over = self.top[0] - value * self.bottom[0] + (self.top[1] - value * self.bottom[1]) * a
-        return np.asarray(over / (value * self.bottom[2] - self.top[2]) - self.margin)
+        return np.asarray(over / (value * self.bottom[2] - self.top[2]) - side * self.margin)
 
 
 @dataclass(frozen=True)
@@ -477,7 +477,7 @@ class _Average(Rates):
         first, second = self.weights
         return first * a_1 + second * a_2, first * b_1 + second * b_2
 
-    def false_rate(self, a: Array, value: Number) -> Array:
+    def false_rate(self, a: Array, value: Number, side: float = 1.0) -> Array:
         """Return the root of what is left of mean minus value, times both denominators."""
         one, other = self.parts
         (top, more), (under, steep) = ((x[0] + x[1] * a, x[2]) for x in (one.top, one.bottom))
@@ -490,7 +490,7 @@ class _Average(Rates):
         bent = more * steep_2 + more_2 * steep - value * steep * steep_2
         root = np.sqrt(np.maximum(slope**2 - 4.0 * bent * at_zero, 1e-300))
         b = 2.0 * at_zero / np.maximum(root - slope, 1e-150)
-        b -= 1e-13 * (1.0 + (np.abs(at_zero) + np.abs(slope) + np.abs(bent)) / root)
+        b -= side * 1e-13 * (1.0 + (np.abs(at_zero) + np.abs(slope) + np.abs(bent)) / root)
         return np.where(at_zero <= 0.0, -1.0, np.where(at_zero + slope + bent >= 0.0, 2.0, b))
 
 
@@ -513,17 +513,17 @@ class _Correlation(Rates):
         rest = (a - b) * bent
         return scale * (1.0 - self.share * rest), scale * (-1.0 - (1.0 - self.share) * rest)
 
-    def false_rate(self, a: Array, value: Number) -> Array:
+    def false_rate(self, a: Array, value: Number, side: float = 1.0) -> Array:
         rest, square = 1.0 - self.share, value * value
         both = self.share * rest
         second, first = both + square * rest**2, square * rest * (1.0 - 2.0 * a)
         inner = square * rest**2 * (1.0 - 2.0 * a) ** 2 + 4.0 * second * a * (1.0 - a)
         apart = (value * np.sqrt(np.maximum(inner, 0.0)) - first) / (2.0 * second)
-        return np.asarray(a - apart - 4e-15 / both)
+        return np.asarray(a - apart - side * 4e-15 / both)
 
     def _scale(self, a: Array, b: Array) -> tuple[Array, Array]:
         predicted = self.share * a + (1.0 - self.share) * b
-        square = predicted * (1.0 - predicted)
+        square = predicted * (self.share * (1.0 - a) + (1.0 - self.share) * (1.0 - b))
         scale = np.sqrt(self.share * (1.0 - self.share) / square)
         return scale, (1.0 - 2.0 * predicted) / (2.0 * square)
 
@@ -538,9 +538,9 @@ class _GeometricMean(Rates):
         value = self.value(a, b)
         return value / (2.0 * a), -value / (2.0 * (1.0 - b))
 
-    def false_rate(self, a: Array, value: Number) -> Array:
+    def false_rate(self, a: Array, value: Number, side: float = 1.0) -> Array:
         with np.errstate(divide="ignore"):
-            return np.asarray(1.0 - np.divide(value * value, a) - 4e-15)
+            return np.asarray(1.0 - np.divide(value * value, a) - side * 4e-15)
 
 
 @dataclass(frozen=True)
@@ -555,8 +555,8 @@ class Mirror(Rates):
     def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:
         return self.metric.slopes(1.0 - a, 1.0 - b)
 
-    def false_rate(self, a: Array, value: Number) -> Array:
-        return np.asarray(1.0 - self.metric.false_rate(1.0 - a, -value) - 1e-12)
+    def false_rate(self, a: Array, value: Number, side: float = 1.0) -> Array:
+        return np.asarray(1.0 - self.metric.false_rate(1.0 - a, -value, -side) - side * 1e-12)
 
 
 _FRACTIONS: dict[str, Callable[[Number, float], tuple[_Linear, _Linear]]] = {

@@ -360,9 +360,9 @@ class _Least(Rates):
     def slopes(self, a: Array, b: Array) -> tuple[Array, Array]:
         return self.ends[0].slopes(a, b)
 
-    def false_rate(self, a: Array, value: Number) -> Array:
+    def false_rate(self, a: Array, value: Number, side: float = 1.0) -> Array:
         scaled = np.where(np.less(value, 0.0), value / self.factor, value)
-        return np.minimum(*(each.false_rate(a, scaled) for each in self.ends))
+        return np.minimum(*(each.false_rate(a, scaled, side) for each in self.ends))
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,19 @@ def test_a_class_that_hardly_counts_leaves_the_interval_of_the_other():
     assert exact[1] - 1e-5 < high < exact[1] + 0.06 * width
 
 
+@pytest.mark.parametrize("table", [(40, 50, 3, 150), (10, 50, 147, 150), (40, 50, 30, 150)])
+@pytest.mark.parametrize("share", [1e-13, 1e-15, 1e-17])
+def test_tiny_shares_whose_rates_are_rounded_have_wider_intervals(table, share):
+    """The correlation falls with the root of a small share, whatever the rates are."""
+    usual, tiny = (
+        np.array(two_class_interval("matthews_corrcoef", *table, LEVEL, share=each)) / math.sqrt(each)
+        for each in (1e-6, share)
+    )
+    slack = 0.01 * (usual[1] - usual[0])
+    assert tiny[0] <= usual[0] + slack
+    assert tiny[1] >= usual[1] - slack
+
+
 def test_the_recall_alone_is_an_f_beta_of_a_large_beta():
     low, high = two_class_interval("f_beta", 40, 50, 30, 150, LEVEL, beta=1e4)
     exact = clopper_pearson(40, 40, 50, LEVEL)
