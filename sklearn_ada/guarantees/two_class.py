@@ -455,7 +455,10 @@ class Fraction(Rates):
 
     def false_rate(self, a: Array, value: Number, side: float = 1.0) -> Array:
         over = self.top[0] - value * self.bottom[0] + (self.top[1] - value * self.bottom[1]) * a
-        return np.asarray(over / (value * self.bottom[2] - self.top[2]) - side * self.margin)
+        under = np.asarray(value * self.bottom[2] - self.top[2])
+        # Kappa has a limit as b grows. For less than that b would have to be above 1, not negative.
+        is_met = under > 0.0
+        return np.where(is_met, over / np.where(is_met, under, 1.0) - side * self.margin, 2.0)
 
 
 @dataclass(frozen=True)

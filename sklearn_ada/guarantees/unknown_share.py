@@ -87,7 +87,7 @@ _LN_LEAST = -250.0  # of levels, at which probabilities are computed
 _MOST_WEIGHT = 0.98
 _SLICES = 8  # of the shares, each with an order of its own
 _POINTS = 49  # of either rate, between which probabilities are interpolated
-_TRIED, _HALVINGS = 5, 10  # shares of a slice at which the end is sought, and how closely
+_TRIED, _ZOOMS, _HALVINGS = 5, 3, 10  # shares of a slice at which the end is sought, and how closely
 _MARGIN = 0.002  # part of the interval by which what is proved is below it
 _SHARES, _RATES, _ROUNDS, _MOST_CELLS = 4, 32, 6, 40_000
 _BENT = {"kappa": 1.0, "matthews_corrcoef": 0.5}  # the power of cosh(h/2)
@@ -216,6 +216,7 @@ def _low_end(
     )
     observed = tuple(count / size for count, size in zip(counts, sizes, strict=True))
     low = _value(_Least.of(at, np.array([shares[0]]), np.array([shares[1]]), bent), box[0][0], box[1][1])
+    low = max(low, -1.0)  # no metric is less, nor minus one
     high = _value(at(sizes[0] / n), *observed)
     high -= 1e-9 * (1.0 + abs(high))  # where no rates are 0 or 1
     levels = _Levels(sizes[0], n, ln_level + math.log(_REST), weight)
@@ -378,10 +379,18 @@ class _Test:
 
     def seems_excluded(self, value: float) -> bool:
         """Return whether U has at most its level at some points where the metric is this."""
-        (share, level), (low_b, high_b) = self._tried, self.box[1]
-        which, a = np.arange(_SLICES)[:, None, None], self.surface.axes[0].points
-        which, a, b, level = np.broadcast_arrays(which, a, self.at(share).false_rate(a, value), level)
-        inside = (low_b <= b) & (b <= high_b)
+        (share, level), ((low_a, high_a), (low_b, high_b)) = self._tried, self.box
+        metric, (low, high) = self.at(share), (np.full_like(share, end) for end in (low_a, high_a))
+        for _ in range(_ZOOMS):  # towards the part of the curve whose other rate is in the box, too
+            a = low + (high - low) * np.linspace(0.0, 1.0, _POINTS)
+            b = metric.false_rate(a, value)
+            first = np.count_nonzero(b <= low_b, axis=-1, keepdims=True) - 1
+            last = np.count_nonzero(b < high_b, axis=-1, keepdims=True)
+            low, high = (np.take_along_axis(a, np.clip(i, 0, _POINTS - 1), axis=-1) for i in (first, last))
+        which, a, b, level = np.broadcast_arrays(
+            np.arange(_SLICES)[:, None, None], a, np.maximum(b, low_b), level
+        )
+        inside = b <= high_b
         return not np.any(self.surface.at(which[inside], a[inside], b[inside]) > level[inside])
 
     @cached_property
@@ -402,9 +411,10 @@ class _Test:
         low, high = (np.tile(each, _SLICES * _SHARES) for each in (a[:-1], a[1:]))
         for _ in range(_ROUNDS):
             least = _Least.of(self.at, first, last, self.bent)
-            b, b_next = (least.false_rate(end, value) for end in (low, high))
-            kept = ~(b > high_b) & (~(b_next < low_b) | (high == high_a))
-            which, low, high, first, last, b = (x[kept] for x in (which, low, high, first, last, b))
+            b = least.false_rate(low, value)
+            kept = ~(b > high_b)
+            which = which[kept]
+            low, high, first, last, b = (x[kept] for x in (low, high, first, last, b))
             ends, of = np.unique(np.stack((first, last)), return_inverse=True)  # few: tails take their time
             level = self.levels.at(ends)[of].reshape(2, -1).min(axis=0)
             left = ~(self.surface.at(which, high, np.maximum(b, low_b)) <= level)

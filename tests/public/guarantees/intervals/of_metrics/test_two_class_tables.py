@@ -161,3 +161,13 @@ def test_a_convex_majorant_costs_little_where_errors_are_many():
         for one in (True, False)
     )
     assert exact <= unequal < 1.2 * exact
+
+
+@pytest.mark.parametrize(("beta", "table"), [(1e3, (150, 300, 300, 3000)), (1e-3, (240, 300, 20, 3000))])
+def test_of_an_unknown_share_f_beta_is_nearly_the_recall_or_the_precision(beta, table):
+    """Values are met in a narrow part of the box of rates, which is to be searched closely."""
+    hits, positives, errors, _ = table
+    of = positives if beta > 1.0 else hits + errors
+    low, high = population_table_interval("f_beta", *table, LEVEL, beta=beta, expected=(0.8, 0.01, 0.1))
+    exact = clopper_pearson(hits, hits, of, LEVEL)
+    assert exact[1] - exact[0] < high - low < 1.15 * (exact[1] - exact[0])
