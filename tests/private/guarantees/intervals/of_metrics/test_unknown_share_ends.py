@@ -1,4 +1,4 @@
-"""Ends of metrics of an unknown share: where one excludes a value its region is no likelier than the level."""
+"""Ends of metrics of an unknown share: what one excludes has a region that is no likelier than its level."""
 
 import numpy as np
 import pytest
