@@ -29,10 +29,11 @@ TERMS = {
     "tables": {"answers": "coarse"},
     "tables_exact": {},
     "tables_priced": {"answers": "coarse", "class_mix": "priced"},
+    "tables_declared": {"answers": "coarse", "class_mix": {0: 0.9, 1: 0.1}},
 }
 """What ledgers are begun with, by the names of files."""
 OF_TWO = ("precision", "jaccard", "balanced_accuracy", "matthews_corrcoef")
-TABLES = {"tables": OF_TWO, "tables_exact": OF_TWO, "tables_priced": ()}
+TABLES = {"tables": OF_TWO, "tables_exact": OF_TWO, "tables_priced": (), "tables_declared": OF_TWO}
 """Of which of these F1, a difference, and these metrics are asked."""
 
 
