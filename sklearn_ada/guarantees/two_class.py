@@ -492,9 +492,12 @@ class _Average(Rates):
         slope = slope - value * (under * steep_2 + steep * under_2)
         bent = more * steep_2 + more_2 * steep - value * steep * steep_2
         root = np.sqrt(np.maximum(slope**2 - 4.0 * bent * at_zero, 1e-300))
-        b = 2.0 * at_zero / np.maximum(root - slope, 1e-150)
-        b -= side * 1e-13 * (1.0 + (np.abs(at_zero) + np.abs(slope) + np.abs(bent)) / root)
-        return np.where(at_zero <= 0.0, -1.0, np.where(at_zero + slope + bent >= 0.0, 2.0, b))
+        fraction = 2.0 * at_zero / np.maximum(root - slope, 1e-150)  # the same root, by what does not cancel
+        b = np.where(slope > 0.0, (slope + root) / np.maximum(-2.0 * bent, 1e-300), fraction)
+        size = np.abs(at_zero) + np.abs(slope) + np.abs(bent)
+        b -= side * 1e-13 * (1.0 + size / root)
+        is_above = at_zero + slope + bent >= side * 4e-15 * size
+        return np.where(at_zero <= 0.0, -1.0, np.where(is_above, 2.0, b))
 
 
 @dataclass(frozen=True)

@@ -141,3 +141,19 @@ def test_a_box_of_unequal_rows_has_the_rule_of_count_one(one_law, monkeypatch):
         (low, _), ln_side = ends[n, count]
         at_low = 1.0 - (1.0 - low) ** n if of_one_law else n * low
         assert at_low == pytest.approx(np.exp(ln_side), rel=1e-9)
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+@pytest.mark.parametrize("share", [0.5, 0.02])
+def test_the_false_rate_of_an_average_is_exact_where_a_class_is_hardly_predicted(share, average):
+    rates = two_class.rates_of("precision", share, 1.0, average)
+    a, b = (each.ravel() for each in np.meshgrid((1e-15, 1e-9, 0.01, 0.6), (0.05, 0.4995, 0.95)))
+    below = b - np.array([float(rates.false_rate(x, v)) for x, v in zip(a, rates.value(a, b), strict=True)])
+    assert ((below >= 0.0) & (below < 1e-6)).all()
+
+
+def test_the_false_rate_of_an_average_is_in_the_box_where_one_is_worst():
+    """There its value is that of one class, 0 for the other, and differs by little from that of no rates."""
+    rates = two_class.rates_of("precision", 1e-6, 1.0, "macro")
+    for a in np.linspace(0.9, 0.99, 10):
+        assert rates.false_rate(a, rates.value(a, 1.0) * (1.0 + 1e-9)) <= 1.0
