@@ -49,8 +49,9 @@ class ClassMix:
             raise wrong("shares of class labels, all whole numbers or all texts", [*given])
         if len(labels) < 2:
             raise wrong("shares of two classes or more", dict(given))
-        shares = [
-            float(s) if isinstance(s, Real) and not isinstance(s, bool) else 0.0 for s in given.values()
+        shares = [  # 1 - .9 is .1: one mix, however it was computed
+            float(f"{float(s):.15g}") if isinstance(s, Real) and not isinstance(s, bool) else 0.0
+            for s in given.values()
         ]
         if not all(0.0 < share < 1.0 for share in shares):
             raise wrong("shares between 0 and 1, both exclusive", dict(given))
@@ -58,7 +59,7 @@ class ClassMix:
         if abs(total - 1.0) > _TOLERANCE:
             raise wrong("shares that sum to one", f"{dict(given)}, which sum to {total:.10g}")
         if abs(total - 1.0) > _ROUNDED:
-            shares = [share / total for share in shares]
+            shares = [float(f"{share / total:.15g}") for share in shares]
         return cls(tuple(sorted(zip(labels, shares, strict=True))))
 
     def __repr__(self) -> str:
