@@ -140,7 +140,7 @@ def population_table_interval(
     >>> metric, expected = "matthews_corrcoef", (0.8, 0.01, 0.1)
     >>> low, high = population_table_interval(metric, 80, 100, 10, 900, math.log(0.05), expected=expected)
     >>> round(low, 3), round(high, 3)  # at the class mix of the rows .759 and .881
-    (0.747, 0.884)
+    (0.748, 0.884)
     """
     owner, sizes = "population_table_interval", (positives, negatives)
     counts = (
