@@ -8,6 +8,7 @@ what ``make_scorer`` makes of such a function with other options is found by `ta
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from collections.abc import Callable
@@ -253,6 +254,8 @@ def table_of_scorer(scoring: Any) -> ClassTable | None:
     if not isinstance(written, tuple) or written[2] != as_shortest(_PLAIN)[2]:
         return None
     function, options, _ = written
+    if not inspect.isfunction(function):  # other callables may have no hash
+        return None
     if function is metrics.cohen_kappa_score and not options:
         return _new(function, "kappa", bounds=_CORRELATION)
     if function is metrics.balanced_accuracy_score and options == {"adjusted": 1.0}:

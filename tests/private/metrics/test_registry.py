@@ -5,6 +5,7 @@ No answer is a median over subsamples, which is another quantity, unless the use
 
 import pickle
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -383,3 +384,15 @@ def test_a_metric_is_a_scorer_of_the_search_that_is_certified_by_it(tmp_path):
     assert (
         same.best_score_target_ == certified.best_score_target_
     )  # of 'make_scorer(f1_score, pos_label="yes")'
+
+
+@dataclass
+class HasNoHash:
+    """What dataclasses are that can be compared."""
+
+    def __call__(self, y, predicted):
+        return 0.5
+
+
+def test_a_callable_without_a_hash_is_a_metric_of_its_own():
+    assert Metric(make_scorer(HasNoHash())).kind == "general"
