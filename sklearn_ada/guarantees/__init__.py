@@ -17,6 +17,7 @@ from sklearn_ada.guarantees.cells import *
 from sklearn_ada.guarantees.class_tables import *
 from sklearn_ada.guarantees.description_length import *
 from sklearn_ada.guarantees.intervals import *
+from sklearn_ada.guarantees.matchings import *
 from sklearn_ada.guarantees.mechanisms import *
 from sklearn_ada.guarantees.medians import *
 from sklearn_ada.guarantees.noise import *

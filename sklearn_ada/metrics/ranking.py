@@ -1,12 +1,16 @@
 """Metrics of a ranking by scores: areas under the ROC curve, and average precision.
 
-The area under the ROC curve is of two classes, or averaged over several classes or pairs of them. Average
-precision, the area under the curve of precision and recall, is certified by bands of two rates.
+The area under the ROC curve is of two classes, or averaged over several classes or pairs of them. Where rows
+of a guess foresee how it varies, it may be certified by bets on blocks of matched rows
+(`sklearn_ada.guarantees.matchings`), whichever is foreseen to be narrower; these blocks are drawn from the
+ledger's secret. Average precision, the area under the curve of precision and recall, is certified by bands of
+two rates.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,6 +22,7 @@ from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 from sklearn_ada.accounting.filters import SAME_CLASS
 from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.guarantees.intervals import averaged_auc_size, bentkus, hoeffding
+from sklearn_ada.guarantees.matchings import LEAST_BLOCKS, AreaSpread, Matchings
 from sklearn_ada.guarantees.scores import average_precision_interval
 from sklearn_ada.metrics.base import (
     AllRows,
@@ -62,7 +67,8 @@ class AUC(Measure):
         size = int(min(np.count_nonzero(is_positive), np.count_nonzero(~is_positive)))
         if size == 0:
             raise UndefinedMetricError("the AUC needs rows of both classes")
-        return Measured(float(roc_auc_score(is_positive, outputs)), size)
+        scores = np.asarray(outputs, dtype=np.float64)
+        return Measured(float(roc_auc_score(is_positive, outputs)), size, details=(scores, is_positive))
 
     def at_mix(self, mix: ClassMix) -> Measure:
         """Return this, which the shares of both classes are no part of."""
@@ -71,6 +77,83 @@ class AUC(Measure):
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return Bentkus's interval, which is never wider than Chernoff's."""
         return bentkus(*clipped(ends, self.limits), int(size), ln_delta, self.limits)
+
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
+        """Return bets on matched blocks, if rows of a guess foresee that they are narrower."""
+        if foreseen.details is None or not foreseen.drawn:
+            return None
+        labels, counts = np.unique(foreseen.y, return_counts=True)
+        return by_matchings(self, foreseen, _spread(foreseen.details), labels, counts, {(1, 0): 1.0})
+
+    def tuning(self, details: Any) -> dict[str, Any]:
+        """Return how the area is foreseen to vary."""
+        return {} if details is None else {"spread": _spread(details).describe()}
+
+    def with_tuning(self, tuning: dict[str, Any]) -> tuple[Measure, Any]:
+        """Return this, and how the area was foreseen to vary; older releases did not foresee it."""
+        return self, AreaSpread(**tuning["spread"]) if "spread" in tuning else None
+
+    @property
+    def listed(self) -> str:
+        """What certifies it, for the table of scorers."""
+        return f"bets on matched blocks with guess_from=, else {self.theorem}"
+
+
+def _spread(details: Any) -> AreaSpread:
+    """Return how an area varies, as the rows of a guess foresee it or a record has it."""
+    return details if isinstance(details, AreaSpread) else AreaSpread.of_rows(*details)
+
+
+def by_matchings(
+    measure: Measure,
+    foreseen: Foreseen,
+    spread: AreaSpread,
+    labels: Array,
+    counts: Array,
+    weights: dict[tuple[int, int], float],
+) -> RowsInterval | None:
+    """Return the interval of an area by bets on blocks of matched rows.
+
+    None if the interval that follows from the value is foreseen to be as narrow.
+
+    Parameters
+    ----------
+    measure : Measure
+    foreseen : Foreseen
+    spread : AreaSpread
+    labels, counts : ndarray
+        The classes of the holdout, and how many rows they have.
+    weights : dict
+        Of the area of a class, compared with another, by their positions.
+    """
+    value, ln_delta, sizes = foreseen.value, foreseen.ln_delta, counts.tolist()
+    if min(sizes) < LEAST_BLOCKS:
+        return None
+    made = Matchings.plan(sizes, value, spread, ln_delta, drawn=True)
+    (low, high), usual = (
+        made.foreseen(value, ln_delta),
+        measure.interval((value, value), measure.size(foreseen.y), ln_delta),
+    )
+    if high - low >= usual[1] - usual[0]:
+        return None
+
+    def several(
+        y: Array, outputs: Array, classes: Array | None, ln_deltas: Sequence[float], rng: Generator
+    ) -> list[Range]:
+        uniform = float(rng.random())
+        scores = [outputs] if outputs.ndim == 1 else list(outputs.T)
+        values = made.deal(scores, [np.flatnonzero(y == label) for label in labels], weights, rng)
+        return [made.ends(values, each, uniform) for each in ln_deltas]
+
+    def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
+        return several(y, outputs, classes, (ln_delta,), rng)[0]
+
+    tuning = {"blocks": made.blocks, "matchings": made.matchings, "variance": made.variance}
+    return RowsInterval(
+        "matched blocks", "bets on matched blocks with a drawn bound (Waudby-Smith, Ramdas 2024)", tuning,
+        made.foreseen, ends, is_drawn=True, several=several,
+        deviation=math.sqrt(spread.variance(sizes) * min(sizes)),
+    )  # fmt: skip
 
 
 _KEPT = 40  # quantiles of the scores of a guess
