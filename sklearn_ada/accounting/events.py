@@ -33,10 +33,12 @@ __all__ = [
     "SelfComposedEvent", "Symbol", "ThresholdoutEvent", "event_from_dict",
 ]  # fmt: skip
 
-FORMAT = 5
+FORMAT = 6
 """Of ledgers that are begun now: their first record names it as its "schema"."""
-FORMATS = (1, 3, 4, FORMAT)
+FORMATS = (1, 3, 4, 5, FORMAT)
 """All that are read. Packages of format 2 wrote what those of format 1 did, and named it 1."""
+BLOCKS = 6
+"""Since which format blocks of rows and sums over a unit certify, with groups AUC, F1 and R^2 as well."""
 
 T = TypeVar("T")
 

@@ -106,6 +106,8 @@ class Foreseen:
         and where privacy certifies, for which they are in the identity of a question.
     by_tables : bool
         Whether tables of two classes may have their exact intervals (`sklearn_ada.metrics.two_class`).
+    by_blocks : bool
+        Whether bets on matched blocks, and on sums over a unit, may be used.
     """
 
     value: float
@@ -119,6 +121,7 @@ class Foreseen:
     guess_rows: float | None = None
     as_first_released: bool = False
     by_tables: bool = False
+    by_blocks: bool = False
 
 
 @dataclass(frozen=True)

@@ -80,14 +80,10 @@ class AUC(Measure):
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return bets on matched blocks, if rows of a guess foresee that they are narrower."""
-        if foreseen.details is None or not foreseen.drawn:
+        if foreseen.details is None or not (foreseen.drawn and foreseen.by_blocks):
             return None
         labels, counts = np.unique(foreseen.y, return_counts=True)
         return by_matchings(self, foreseen, _spread(foreseen.details), labels, counts, {(1, 0): 1.0})
-
-    def tuning(self, details: Any) -> dict[str, Any]:
-        """Return how the area is foreseen to vary."""
-        return {} if details is None else {"spread": _spread(details).describe()}
 
     def with_tuning(self, tuning: dict[str, Any]) -> tuple[Measure, Any]:
         """Return this, and how the area was foreseen to vary; older releases did not foresee it."""
@@ -138,7 +134,12 @@ def by_matchings(
         return None
 
     def several(
-        y: Array, outputs: Array, classes: Array | None, ln_deltas: Sequence[float], rng: Generator
+        y: Array,
+        outputs: Array,
+        classes: Array | None,
+        ln_deltas: Sequence[float],
+        rng: Generator,
+        even: int = 0,
     ) -> list[Range]:
         uniform = float(rng.random())
         scores = [outputs] if outputs.ndim == 1 else list(outputs.T)
@@ -148,11 +149,12 @@ def by_matchings(
     def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
         return several(y, outputs, classes, (ln_delta,), rng)[0]
 
+    name, theorem = "matched blocks", "bets on matched blocks with a drawn bound (Waudby-Smith, Ramdas 2024)"
     tuning = {"blocks": made.blocks, "matchings": made.matchings, "variance": made.variance}
     return RowsInterval(
-        "matched blocks", "bets on matched blocks with a drawn bound (Waudby-Smith, Ramdas 2024)", tuning,
-        made.foreseen, ends, is_drawn=True, several=several,
+        name, theorem, tuning, made.foreseen, ends, is_drawn=True, several=several,
         deviation=math.sqrt(spread.variance(sizes) * min(sizes)),
+        recorded={"by": name, "spread": spread.describe()},
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from sklearn_ada.accounting.codes import symbols_of
-from sklearn_ada.accounting.events import CodedRelease, CountRelease, CountSymbol, Event, Symbol
+from sklearn_ada.accounting.events import BLOCKS, CodedRelease, CountRelease, CountSymbol, Event, Symbol
 from sklearn_ada.metrics.base import Foreseen, RowsInterval, UndefinedMetricError
 from sklearn_ada.metrics.counted import CountedTable, Counts, nats_of
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows, may_tilt
@@ -226,17 +226,21 @@ def with_rows_interval(
     *,
     drawn: bool = True,
     tilted: bool = True,
-    by_tables: bool = True,
+    newer: bool = True,
 ) -> RowsQuestion | None:
     """Return the same question, answered with an interval of all rows.
 
     None if the interval that follows from the value alone is no wider. The guess decides that, before the
     holdout is looked at. ``drawn`` says whether the ends may be drawn from the ledger's secret, ``tilted``
-    whether the guess may divide the level among the sides, ``by_tables`` whether tables of two classes may
-    have their exact intervals: where the ledger's terms allow it, and no tolerance bounds widths beforehand.
+    whether the guess may divide the level among the sides, ``newer`` whether tables of two classes may have
+    their exact intervals, and blocks and units their bets: where the ledger's terms allow it, for tables also
+    that no tolerance bounds widths beforehand.
     """
-    if not isinstance(question, CodedQuestion) or not question.may_use_all_rows or data.units is not None:
+    if not isinstance(question, CodedQuestion) or not question.may_use_all_rows:
         return None
+    by_blocks = newer and policy.format >= BLOCKS and not policy.is_private
+    if data.units is not None and (not by_blocks or question.guess.size is None):
+        return None  # bets on units are sized by rows of a guess
     guess, size, measure = question.guess, question.size, question.measure
     if measure.needs_rows and guess.details is None:
         return None  # as when it is read from its record
@@ -247,11 +251,10 @@ def with_rows_interval(
     known = guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details
     is_new = policy.format >= 5 and not policy.is_private
     tilted = tilted and policy.format >= 4 and may_tilt(policy)
-    by_tables = by_tables and is_new and may_tilt(policy)
-    by_tables = by_tables and not question.given_rows
+    by_tables = newer and is_new and may_tilt(policy) and not question.given_rows
     foreseen = Foreseen(
         *known, drawn=drawn, guess_rows=float(behind) if tilted else None,
-        as_first_released=not is_new, by_tables=by_tables,
+        as_first_released=not is_new, by_tables=by_tables, by_blocks=by_blocks,
     )  # fmt: skip
     construction = measure.rows_interval(foreseen)
     if construction is None:

@@ -28,7 +28,6 @@ from sklearn_ada.guarantees.windows import LEAST_SLACK, SLACK, Windows
 from sklearn_ada.mechanisms.rounding import winner_width
 from sklearn_ada.metrics.counted import Counts
 from sklearn_ada.metrics.metric import Metric
-from sklearn_ada.metrics.two_class import TWO_CLASSES
 from sklearn_ada.questions.all_rows import RowsQuestion, with_rows_interval
 from sklearn_ada.questions.coded import CodedQuestion, RefinedQuestion, Rows
 from sklearn_ada.questions.question import (
@@ -288,7 +287,7 @@ def window_as_recorded(
     coded = CodedQuestion.plan("certify", metric, guess, data, policy)
     coded = replace(coded, given_rows=question.given_rows)
     drawn = mechanism.get("drawn", False)
-    by_tables = seal.tuning.get("by") == TWO_CLASSES
-    tuned = with_rows_interval(coded, data, policy, drawn=drawn, tilted=seal.tilted, by_tables=by_tables)
+    newer = "by" in seal.tuning
+    tuned = with_rows_interval(coded, data, policy, drawn=drawn, tilted=seal.tilted, newer=newer)
     whole = tuned or replace(coded, tilt=None, variance=None)
     return WindowQuestion(coded, whole, seal)

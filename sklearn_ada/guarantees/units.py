@@ -1,0 +1,145 @@
+r"""Intervals for means of rows that come in groups, or that do not count alike, by bets on sums over a unit.
+
+A unit is what is independent of the others: a row, or a group of rows such as a patient. Unit u gives a
+numerator :math:`a_u`, the sum of its rows' values times their weights, and a denominator :math:`b_u`, the sum
+of these weights; values are in [0, 1], so that ``0 <= a_u <= b_u``. The target is ``sum E a_u / sum E b_u``:
+
+- at given weights and group sizes the denominators are constants, and it is the mean at these;
+- where weights (or group sizes) are drawn with the rows, and no unit can have more than a bound in all, it is
+  the population's weighted mean ``E[w x] / E[w]``.
+
+Theorem. Fixed bets on ``z_u(r) = a_u - r b_u`` (`sklearn_ada.guarantees.bets.lowest_ratio`) reject what is at
+least the ratio with probability at most delta, if no bet can lose more than all at the largest denominator
+that a unit can have: the largest one given, or the bound. So does a wealth of ``U/delta`` where U is drawn
+uniformly from [0, 1], beside the rows. The bets may depend on the denominators where these are given, and
+on nothing of the rows where they are drawn.
+
+Proof. Units are independent, and ``sum E z_u(r) <= 0``; the rest is that module's theorem, whose wealth is
+looked at after the last unit only, and Markov's inequality with a drawn bound (Ramdas, Manole 2023).
+
+The mean of the means of whole groups is another quantity: it counts a row of a small group for more.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklearn_ada._validation import LN_2, bad_parameter, checked
+from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
+from sklearn_ada.guarantees.intervals import Interval, ln_side, mirrored
+
+__all__ = ["unit_mean_half_width", "unit_mean_interval"]
+
+_LEAST_UNIFORM = 0.1
+
+
+@checked(expected_mean="[0, 1]", expected_variance=">= 0", ln_delta="<= 0", uniform="[0, 1] or None")
+def unit_mean_interval(
+    numerators: ArrayLike,
+    denominators: ArrayLike,
+    ln_delta: float,
+    *,
+    most: float,
+    expected_mean: float,
+    expected_variance: float,
+    uniform: float | None = None,
+) -> Interval:
+    """Return an interval for a mean over units of rows, by bets on their sums.
+
+    It misses with probability at most delta. Units are independent, and may be of different laws. Each side
+    gets delta/2.
+
+    Source: theorem of `sklearn_ada.guarantees.units`.
+
+    Parameters
+    ----------
+    numerators, denominators : array-like of shape (n_units,)
+        Sums over a unit of weight times value, and of weights, with ``0 <= numerators <= denominators``.
+        Weights are scaled such that a denominator is about 1 on average.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
+    most : float
+        The largest denominator that a unit can have.
+    expected_mean : float
+        Foreseen without the values.
+    expected_variance : float
+        Foreseen variance of the numerator less the mean times the denominator, of one unit.
+    uniform : float or None, default=None
+        A number drawn uniformly from [0, 1], independently of the rows: the bound is drawn.
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> sizes = rng.integers(1, 5, 300) / 2.5
+    >>> sums = sizes * rng.uniform(0.0, 0.4, 300)
+    >>> foreseen = {"most": 1.6, "expected_mean": 0.2, "expected_variance": 0.017}
+    >>> low, high = unit_mean_interval(sums, sizes, math.log(0.05), **foreseen)
+    >>> round(low, 3), round(high, 3)
+    (0.189, 0.233)
+    """
+    owner = "unit_mean_interval"
+    above, below = (np.asarray(each, dtype=np.float64) for each in (numerators, denominators))
+    if above.ndim != 1 or above.shape != below.shape or not len(above):
+        raise bad_parameter("denominators", owner, "as many as numerators, at least one", "others")
+    if not (above.min() >= 0.0 and (above <= below * (1.0 + 1e-12)).all() and below.max() <= most):
+        raise bad_parameter("denominators", owner, "between numerators and 'most'", "others")
+    above, ln_level = np.minimum(above, below), ln_side(ln_delta)
+    if ln_level == -math.inf:
+        return 0.0, 1.0
+    aimed = -max(-ln_level - (0.0 if uniform is None else LN_2), 0.1)
+    n, low_uniform, high_uniform = len(above), *((1.0, 1.0) if uniform is None else (uniform, 1.0 - uniform))
+    reach = math.sqrt(-2.0 * expected_variance * aimed / n) - 2.0 * aimed * most / n
+
+    def low_end(values: np.ndarray, mean: float, drawn: float) -> float:
+        bets = bet_sizes(n, aimed, expected_variance, min(mean + reach, 1.0) * most)
+        needed = ln_level - math.log(max(drawn, _LEAST_UNIFORM))
+        corners = [0.0, most, 0.0], [most, most, 0.0]
+        return lowest_ratio(values, below, needed, bets, corners=corners, bracket=(0.0, 1.0))
+
+    low = low_end(above, expected_mean, low_uniform)
+    return low, mirrored(low_end(below - above, 1.0 - expected_mean, high_uniform))
+
+
+@checked(n="count", most="> 0", variance=">= 0", ln_delta="<= 0")
+def unit_mean_half_width(n: int, most: float, variance: float, ln_delta: float, *, drawn: bool) -> float:
+    """Return about half the width of an interval over units: for plans, without a guarantee.
+
+    Parameters
+    ----------
+    n : int
+        Number of units.
+    most : float
+        The largest denominator that a unit can have.
+    variance : float
+        Of one unit, as in `unit_mean_interval`.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0.
+    drawn : bool
+        Whether the bound is drawn.
+
+    Returns
+    -------
+    float
+        At most 1/2.
+
+    Examples
+    --------
+    >>> round(unit_mean_half_width(300, 1.6, 0.017, math.log(0.05), drawn=False), 4)
+    0.0276
+    """
+    aimed = max(-ln_side(ln_delta) - LN_2 * drawn, 0.1)
+    if not math.isfinite(aimed):
+        return 0.5
+    return min(1.06 * math.sqrt(2.0 * aimed * variance / n) + 0.3 * aimed * most / n, 0.5)
