@@ -85,7 +85,7 @@ class AreaSpread(NamedTuple):
 
     Examples
     --------
-    >>> AreaSpread((0.02, 0.02), 0.05).variance([100, 100])
+    >>> round(AreaSpread((0.02, 0.02), 0.05).variance([100, 100]), 6)
     0.000405
     """
 
@@ -126,6 +126,49 @@ class AreaSpread(NamedTuple):
             variance = float(seen.var())
             of_rows.append(max(variance - max(of_pair - variance, 0.0) / others, least))
         return cls(tuple(of_rows), max(of_pair - sum(of_rows), least))
+
+    @classmethod
+    def of_classes(
+        cls, scores: ArrayLike, codes: ArrayLike, weights: dict[tuple[int, int], float]
+    ) -> AreaSpread:
+        """Return the spread of a mean of areas of several classes that rows foresee.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows, n_classes)
+        codes : array-like of shape (n_rows,)
+            Position of the class of each row; every class has one.
+        weights : dict
+            Of the area of a class, compared with another, by their positions; they sum to 1.
+
+        Returns
+        -------
+        AreaSpread
+
+        Examples
+        --------
+        >>> scores = np.random.default_rng(0).random((60, 3))
+        >>> codes = np.arange(60) % 3
+        >>> of_pair = {(c, other): 1 / 6 for c in range(3) for other in range(3) if c != other}
+        >>> len(AreaSpread.of_classes(scores, codes, of_pair).rows)
+        3
+        """
+        values, codes = np.asarray(scores, dtype=np.float64), np.asarray(codes)
+        classes = [np.flatnonzero(codes == c) for c in range(values.shape[1])]
+        rows, left, between = [np.zeros(len(each)) for each in classes], 0.0, 0.0
+        for (c, other), weight in weights.items():
+            pair = AreaSpread.of_rows(
+                np.concatenate([values[classes[other], c], values[classes[c], c]]),
+                np.repeat([False, True], [len(classes[other]), len(classes[c])]),
+            )
+            rows[c] += weight * _shares_below(values[classes[c], c], values[classes[other], c])
+            rows[other] -= weight * _shares_below(values[classes[other], c], values[classes[c], c])
+            # The two areas of a pair of classes are taken to go together, which is the most there can be.
+            left += weight * math.sqrt(pair.pairs)
+            between += weight
+        pairs = (left / between) ** 2 * 4.0 / len(classes) ** 2 / (len(classes) - 1.0) ** 2
+        least = 0.01 * pairs
+        return cls(tuple(max(float(each.var()), least) for each in rows), pairs)
 
     def describe(self) -> dict[str, Any]:
         """Return it to six digits, ready for JSON.

@@ -200,13 +200,14 @@ class AveragedAUC(Measure):
         """Return scikit-learn's value, if all classes of the model have rows."""
         if classes is None:
             raise UndefinedMetricError("the AUC needs a model with classes")
-        class_positions(y, classes, "a label")
+        codes = class_positions(y, classes, "a label")
         if len(np.unique(y)) < len(classes):
             raise UndefinedMetricError("a class has no rows")
         scores = outputs[:, 1] if outputs.ndim == 2 and len(classes) == 2 else outputs
         pairs, average = "ovo" if self.pairs else "ovr", "weighted" if self.by_rows else "macro"
         value = roc_auc_score(y, scores, multi_class=pairs, average=average, labels=classes)
-        return Measured(float(value), self.size(y))
+        details = (outputs, codes) if scores is outputs and outputs.ndim == 2 else None
+        return Measured(float(value), self.size(y), details=details)
 
     def at_mix(self, mix: ClassMix) -> Measure | None:
         """Return this, if pairs of classes count alike; for other averages None."""
@@ -215,6 +216,47 @@ class AveragedAUC(Measure):
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return Hoeffding's interval at this size."""
         return hoeffding(*clipped(ends, self.limits), size, ln_delta, self.limits)
+
+    def weights(self, counts: Array) -> dict[tuple[int, int], float]:
+        """Return the weight of the area of a class, compared with another, at these class counts."""
+        n = counts.astype(float)
+        if self.pairs:
+            weights = n[:, None] + n if self.by_rows else np.ones((len(n), len(n)))
+        else:
+            weights = (n[:, None] if self.by_rows else 1.0) * n / (n.sum() - n)[:, None]
+        np.fill_diagonal(weights, 0.0)
+        weights = weights / weights.sum()
+        at = range(len(n))
+        return {(c, other): float(weights[c, other]) for c in at for other in at if c != other}
+
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
+        """Return bets on matched blocks, if rows of a guess foresee that they are narrower."""
+        if foreseen.details is None or not foreseen.drawn:
+            return None
+        labels, counts = np.unique(foreseen.y, return_counts=True)
+        spread, weights = self._spread(foreseen.details), self.weights(counts)
+        if len(spread.rows) != len(labels):
+            return None
+        return by_matchings(self, foreseen, spread, labels, counts, weights)
+
+    def tuning(self, details: Any) -> dict[str, Any]:
+        """Return how the mean of areas is foreseen to vary."""
+        return {} if details is None else {"spread": self._spread(details).describe()}
+
+    def with_tuning(self, tuning: dict[str, Any]) -> tuple[Measure, Any]:
+        """Return this, and how the mean was foreseen to vary; older releases did not foresee it."""
+        return self, AreaSpread(**tuning["spread"]) if "spread" in tuning else None
+
+    def _spread(self, details: Any) -> AreaSpread:
+        if isinstance(details, AreaSpread):
+            return details
+        scores, codes = details
+        return AreaSpread.of_classes(scores, codes, self.weights(np.bincount(codes)))
+
+    @property
+    def listed(self) -> str:
+        """What certifies it, for the table of scorers."""
+        return f"bets on matched blocks with guess_from=, else {self.theorem}"
 
 
 @register(

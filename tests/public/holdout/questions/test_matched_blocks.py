@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import roc_auc_score
 
 from sklearn_ada import Holdout
 from sklearn_ada.metrics.ranking import AUC
@@ -109,3 +110,53 @@ def test_what_an_older_release_answered_exactly_is_returned(tmp_path, monkeypatc
         before = holdout.certify(First(), **asked)
     again = holdout.certify(First(), **asked)
     assert (again.repeated, again.index, again.interval) == (True, before.index, before.interval)
+
+
+class OfThree(ClassifierMixin, BaseEstimator):
+    """Has probabilities that rise with the first three numbers of a row."""
+
+    classes_ = np.arange(3)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        odds = np.exp(X[:, :3])
+        return odds / odds.sum(axis=1, keepdims=True)
+
+
+def three_classes(seed, counts):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat(np.arange(3), counts))
+    return rng.standard_normal((len(y), 3)) + 1.3 * np.eye(3)[y], y
+
+
+NAMES = {"roc_auc_ovr": ("ovr", "macro"), "roc_auc_ovo_weighted": ("ovo", "weighted")}
+
+
+@pytest.mark.parametrize("samples", [8, pytest.param(60, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("counts", [(100, 100, 100), (300, 100, 50)])
+@pytest.mark.parametrize("name", NAMES)
+def test_intervals_of_several_classes_out_of_holdouts(name, counts, samples):
+    options = dict(zip(("multi_class", "average"), NAMES[name], strict=True))
+
+    def value_of(seed):
+        X, y = three_classes(seed, counts)
+        return roc_auc_score(y, OfThree().predict_proba(X), **options)
+
+    offset = 1_000_000 * (1 + list(NAMES).index(name)) + 10_000 * len(set(counts))
+    values = [value_of(offset - 1 - seed) for seed in range(100)]
+    missed, ratios = 0, []
+    for seed in range(offset, offset + samples):
+        holdout = Holdout(*three_classes(seed, counts), ledger=":memory:")
+        rows = three_classes(5_000 + seed, counts)
+        answer = holdout.certify(OfThree(), scoring=name, guess_from=rows)
+        assert "matched blocks" in answer.certificate.theorem
+        quantile = -norm.ppf(math.exp(answer.certificate.ln_delta) / 2.0)
+        ratios.append(answer.half_width / (quantile * np.std(values)))
+        missed += not answer.interval[0] <= np.mean(values) <= answer.interval[1]
+    assert np.mean(ratios) <= 2.1  # by the value alone, 2.5 to 4
+    assert missed <= 0.3 * samples

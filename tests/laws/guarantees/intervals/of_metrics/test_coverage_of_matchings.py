@@ -95,3 +95,33 @@ def test_the_values_of_blocks_have_the_area_of_all_pairs_as_their_mean():
     above = scores[positive][:, None] - scores[~positive][None, :]
     area = float(((above > 0) + 0.5 * (above == 0)).mean())
     assert abs(dealt.mean(axis=0) - area).max() < 5.0 * dealt.std() / math.sqrt(len(dealt))
+
+
+def three(rng, counts):
+    """Return scores of three classes, some of them tied, and the positions of the classes."""
+    codes = np.repeat(np.arange(3), counts)
+    return np.round(rng.standard_normal((len(codes), 3)) + 1.3 * np.eye(3)[codes], 1), codes
+
+
+@pytest.mark.parametrize("delta", [0.36, 0.05])
+@pytest.mark.parametrize("counts", [(20, 20, 20), (150, 60, 30)])
+@pytest.mark.parametrize("samples", [60, pytest.param(500, marks=pytest.mark.thorough)])
+def test_means_of_areas_are_not_missed_too_often(counts, delta, samples):
+    """Of each class against the rest, at these class counts."""
+    rng, n = np.random.default_rng(3), np.array(counts, dtype=float)
+    weights = {(c, d): n[d] / (n.sum() - n[c]) / 3.0 for c in range(3) for d in range(3) if c != d}
+    scores, codes = three(rng, (4000, 4000, 4000))
+    truth = 0.0
+    for (c, d), weight in weights.items():
+        above, below = scores[codes == c, c], np.sort(scores[codes == d, c])
+        twice = np.searchsorted(below, above, "left") + np.searchsorted(below, above, "right")
+        truth += weight * twice.mean() / (2.0 * len(below))
+    spread = AreaSpread.of_classes(*three(rng, (100, 100, 100)), weights)
+    made = Matchings.plan(counts, truth, spread, math.log(delta), drawn=True)._replace(matchings=12)
+    missed = 0
+    for _ in range(samples):
+        scores, codes = three(rng, counts)
+        dealt = made.deal(list(scores.T), [np.flatnonzero(codes == c) for c in range(3)], weights, rng)
+        low, high = made.ends(dealt, math.log(delta), rng.random())
+        missed += not low <= truth <= high
+    assert not is_too_often(missed, samples, delta)
