@@ -27,8 +27,8 @@ from sklearn_ada.guarantees.tilted import *
 from sklearn_ada.guarantees.transcript import *
 from sklearn_ada.guarantees.transfer import *
 from sklearn_ada.guarantees.two_class import *
-from sklearn_ada.guarantees.unknown_share import *
 from sklearn_ada.guarantees.units import *
+from sklearn_ada.guarantees.unknown_share import *
 from sklearn_ada.guarantees.windows import *
 
 __all__ = ["Certificate", "smallest_integer", "urn_nats"]

@@ -208,7 +208,7 @@ class AreaSpread(NamedTuple):
         return math.fsum(a * b for a, b in zip(self.rows, inverse, strict=True)) + self.pairs * between
 
 
-@checked(seed="integer >= 0", ln_delta="<= 0", uniform="[0, 1] or None")
+@checked(seed="integer >= 0", expected_area="[0, 1]", ln_delta="<= 0", uniform="[0, 1] or None")
 def auc_by_matchings(
     scores: ArrayLike,
     is_positive: ArrayLike,

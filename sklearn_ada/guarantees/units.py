@@ -36,7 +36,9 @@ __all__ = ["unit_mean_half_width", "unit_mean_interval"]
 _LEAST_UNIFORM = 0.1
 
 
-@checked(expected_mean="[0, 1]", expected_variance=">= 0", ln_delta="<= 0", uniform="[0, 1] or None")
+@checked(
+    most="> 0", expected_mean="[0, 1]", expected_variance=">= 0", ln_delta="<= 0", uniform="[0, 1] or None"
+)
 def unit_mean_interval(
     numerators: ArrayLike,
     denominators: ArrayLike,

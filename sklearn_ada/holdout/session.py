@@ -151,7 +151,7 @@ class Session:
             stored = begun.policy
             if stored.class_mix == "priced" and stored.format >= 3:
                 data.paid_classes = data.classes if begun.classes is None else np.array(begun.classes)
-            data.by_value = stored.format >= 3
+            data.format = stored.format
             data.by_tables = stored.format >= 5 and policy.tolerance is None
             if stored.seal_key is not None:
                 check_library()

@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.metrics import brier_score_loss, make_scorer
 
+from sklearn_ada.accounting.events import BLOCKS
 from sklearn_ada.accounting.filters import SAME_WEIGHT
 from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.columns import Column, as_column, over_blocks
@@ -48,8 +49,8 @@ from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees import bets
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_half_width
 from sklearn_ada.guarantees.tilted import TiltedMean, tilted_by
-from sklearn_ada.metrics import pairs
 from sklearn_ada.guarantees.units import unit_mean_half_width, unit_mean_interval
+from sklearn_ada.metrics import pairs
 from sklearn_ada.metrics.base import (
     Array,
     Foreseen,
@@ -261,7 +262,9 @@ class RootMean(Measure):
     def weighted(self, units: Units) -> Measure:
         """Return the root of the weighted mean."""
         squares = self.squares
-        return UnequalRoot(UnequalMean(squares, units, bounds=squares.bounds), bounds=self.bounds)
+        return UnequalRoot(
+            UnequalMean(squares, units, bounds=squares.bounds), bounds=self.bounds, since=BLOCKS
+        )
 
     def tuned(self, y: Array, outputs: Array, classes: Array | None) -> RootMean:
         """Return the root with the range that errors of these rows suggest."""

@@ -332,12 +332,14 @@ class Metric:
         fix = f"It {reason}: {' or '.join(ways)}."
         raise bad_parameter("scoring", "a check or certify", expected, self.name, fix)
 
-    def measure_for(self, units: Units | None) -> Measure:
+    def measure_for(self, units: Units | None, of_format: int = FORMAT) -> Measure:
         """Return `certified_measure` for a holdout with weights or groups, if it has them.
 
         Parameters
         ----------
         units : Units or None
+        of_format : int
+            Of the ledger, which has the measures that it was begun with.
 
         Raises
         ------
@@ -345,7 +347,7 @@ class Metric:
             If only the stable median is sound.
         """
         measure = self.certified_measure if units is None else self.certified_measure.weighted(units)
-        if measure is None:
+        if measure is None or measure.since > of_format:
             mean = "a mean, or a mean of class means," if units is None or units.bound is None else "a mean"
             owner = "a holdout with sample_weight or groups"
             fix = f"Use the stable median: StableHoldoutScorer, or Metric({self.name!r}, kind='general')."

@@ -125,6 +125,7 @@ def by_matchings(
     value, ln_delta, sizes = foreseen.value, foreseen.ln_delta, counts.tolist()
     if min(sizes) < LEAST_BLOCKS:
         return None
+    spread = AreaSpread(**spread.describe())  # as it is recorded
     made = Matchings.plan(sizes, value, spread, ln_delta, drawn=True)
     (low, high), usual = (
         made.foreseen(value, ln_delta),
@@ -231,17 +232,13 @@ class AveragedAUC(Measure):
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return bets on matched blocks, if rows of a guess foresee that they are narrower."""
-        if foreseen.details is None or not foreseen.drawn:
+        if foreseen.details is None or not foreseen.drawn or not foreseen.by_blocks:
             return None
         labels, counts = np.unique(foreseen.y, return_counts=True)
         spread, weights = self._spread(foreseen.details), self.weights(counts)
         if len(spread.rows) != len(labels):
             return None
         return by_matchings(self, foreseen, spread, labels, counts, weights)
-
-    def tuning(self, details: Any) -> dict[str, Any]:
-        """Return how the mean of areas is foreseen to vary."""
-        return {} if details is None else {"spread": self._spread(details).describe()}
 
     def with_tuning(self, tuning: dict[str, Any]) -> tuple[Measure, Any]:
         """Return this, and how the mean was foreseen to vary; older releases did not foresee it."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._validation import bad_parameter
+from sklearn_ada.accounting.events import FORMAT
 from sklearn_ada.data.columns import Column, column_of
 from sklearn_ada.data.labels import (
     Subsamples,
@@ -114,7 +115,7 @@ class HoldoutData:
         self.priced_classes = priced_classes
         self.top_ups = 0  # how often the rows that the ledger began with were changed
         self.first_like = 0  # after how many changes they were first the rows that they are
-        self.by_value = True  # whether predicted labels of one value are the same, whatever their type
+        self.format = FORMAT  # of the ledger
         self.classes: NDArray[Any] | None = _classes_of(self.labels)
         self.named_classes = None if named is None else self._checked_classes(named)
         self.paid_classes: NDArray[Any] | None = None  # whose counts the ledger has a price for
@@ -160,6 +161,11 @@ class HoldoutData:
             self.labels.check_unchanged()  # before anything is asked, so that it costs nothing
         counts = measure.counts and metric.response.form == "labels" and self.units is None
         return self.labels if counts else self.y
+
+    @property
+    def by_value(self) -> bool:
+        """Whether predicted labels of one value are the same, whatever their type."""
+        return self.format >= 3
 
     @property
     def is_classification(self) -> bool:
@@ -279,7 +285,7 @@ class HoldoutData:
         a class mean with weights or groups also depends on how these are distributed over classes, which is
         not paid for: it is refused.
         """
-        measure = metric.measure_for(self.units)
+        measure = metric.measure_for(self.units, self.format)
         owner = "a holdout with class_mix='priced'"
         instead = (
             "use class_mix='conditional', or the stable median: StableHoldoutScorer, or "

@@ -9,7 +9,7 @@ import pytest
 
 from sklearn_ada import guarantees
 from sklearn_ada.accounting import Code
-from sklearn_ada.guarantees import ExpectedLosses, Purse
+from sklearn_ada.guarantees import AreaSpread, ExpectedLosses, Purse
 
 
 class With(dict):
@@ -23,45 +23,49 @@ ZERO_ONE, NEAR = [0.0, 1.0] * 500, [0.2, 0.9] * 500
 # By the name of a parameter: a good value, and what is bad besides `NO_NUMBERS` in the place of a number.
 GOOD = {
     "alpha": 0.1, "average": "macro", "beta": 0.05, "better": 1, "bounds": (0, 1), "c": 0.01,
-    "check_share": 0.1, "code": Code(), "confusion": EYE, "d": 0.01, "delta": 1e-6, "deviation": 0.4,
-    "disagreement": 0.2, "disagreements": [2], "epsilon": 0.1, "eta": 0.01, "exact_count": 4, "expected": EYE,
-    "expected_difference": 0.0, "expected_mean": 0.5, "expected_positive": [0, 1],
-    "expected_scores": [0.0, 1.0], "expected_share": 0.5, "expected_size": 10, "expected_value": 0.8,
-    "expected_variance": 0.1, "failure": 0.05, "false_positives": 1, "first": 0, "fixed": (0.5, 0.6),
-    "grid": [0.5], "negatives": 20, "positives": 10, "true_positives": 8,
-    "grid_size": 100, "half_width": 0.3, "high": 0.5, "high_count": 5, "high_share": 0.6, "high_value": 0.6,
-    "hits": [3], "identical_rows": True, "interval_deviation": 0.4, "is_positive": [0, 1], "j": 3,
-    "label": 0, "largest_share": 0.2, "left": 1.0, "level": 0.25, "ln_beta": LN_BETA, "ln_delta": -3.0,
-    "ln_delta_certify": -3.3, "ln_eta": LN_BETA, "ln_failure": LN_BETA, "ln_rank_failure": -12.0,
-    "ln_side": -3.0, "ln_slack": LN_BETA, "losses_a": [0.5], "losses_b": [0.4], "low": 0.5, "low_count": 3,
-    "low_share": 0.5, "low_value": 0.5, "m": 10**5, "max_failures": 5, "max_hits": 2,
-    "mean_rank_error": 0.05, "mean_weight": 0.5, "metric": "f_beta", "most_error": 4.0, "mu": 0.1, "n": 1000,
-    "n_classes": 3, "n_hypotheses": 10, "n_models": 3, "n_questions": 10, "n_subsamples": 1000, "nats": 1.0,
-    "noise_scale": 0.1, "others": [(0.1, 0.9)], "passes": 3, "prediction": NEAR, "purpose": "check",
-    "quantile": 0.5, "rank": 3, "rank_error": 0.1, "reach": 0.1, "rho": 0.4, "rows": [4], "scale": 20.0,
-    "scores": [0.0, 1.0], "seed": 0, "sensitivity": 0.001, "share": 0.5, "size": 10, "standard_error": 0.01,
-    "step": 0.1, "surprise_rate": 0.1, "taken": 0, "target": ZERO_ONE, "target_range": (-4.0, 4.0),
-    "threshold": 0.1, "transfer": "direct", "uniform": 0.5, "universe_size": 16, "value": 0.8,
-    "values": [0.5], "variance": 0.1, "weight": 0.5, "weight_bound": 1.0, "worse": 1,
+    "check_share": 0.1, "code": Code(), "confusion": EYE, "d": 0.01, "delta": 1e-6, "denominators": [1.0] * 9,
+    "deviation": 0.4, "disagreement": 0.2, "disagreements": [2], "drawn": True, "epsilon": 0.1, "eta": 0.01,
+    "exact_count": 4, "expected": EYE, "expected_area": 0.8, "expected_difference": 0.0, "expected_mean": 0.5,
+    "expected_positive": [0, 1], "expected_scores": [0.0, 1.0], "expected_share": 0.5, "expected_size": 10,
+    "expected_value": 0.8, "expected_variance": 0.1, "failure": 0.05, "false_positives": 1, "first": 0,
+    "fixed": (0.5, 0.6), "grid": [0.5], "grid_size": 100, "half_width": 0.3, "high": 0.5, "high_count": 5,
+    "high_share": 0.6, "high_value": 0.6, "hits": [3], "identical_rows": True, "interval_deviation": 0.4,
+    "is_positive": [0, 1], "j": 3, "label": 0, "largest_share": 0.2, "left": 1.0, "level": 0.25,
+    "ln_beta": LN_BETA, "ln_delta": -3.0, "ln_delta_certify": -3.3, "ln_eta": LN_BETA, "ln_failure": LN_BETA,
+    "ln_rank_failure": -12.0, "ln_side": -3.0, "ln_slack": LN_BETA, "losses_a": [0.5], "losses_b": [0.4],
+    "low": 0.5, "low_count": 3, "low_share": 0.5, "low_value": 0.5, "m": 10**5, "max_failures": 5,
+    "max_hits": 2, "mean_rank_error": 0.05, "mean_weight": 0.5, "metric": "f_beta", "most": 1.0,
+    "most_error": 4.0, "mu": 0.1, "n": 1000, "n_classes": 3, "n_hypotheses": 10, "n_models": 3,
+    "n_questions": 10, "n_subsamples": 1000, "nats": 1.0, "negatives": 20, "noise_scale": 0.1,
+    "numerators": [0.5] * 9, "others": [(0.1, 0.9)], "passes": 3, "positives": 10, "prediction": NEAR,
+    "purpose": "check", "quantile": 0.5, "rank": 3, "rank_error": 0.1, "reach": 0.1, "rho": 0.4, "rows": [4],
+    "scale": 20.0, "scores": [0.0, 1.0], "seed": 0, "sensitivity": 0.001, "share": 0.5, "size": 10,
+    "spread": AreaSpread((0.02, 0.02), 0.05), "standard_error": 0.01, "step": 0.1, "surprise_rate": 0.1,
+    "taken": 0, "target": ZERO_ONE, "target_range": (-4.0, 4.0), "threshold": 0.1, "transfer": "direct",
+    "true_positives": 8, "uniform": 0.5, "universe_size": 16, "value": 0.8, "values": [0.5], "variance": 0.1,
+    "weight": 0.5, "weight_bound": 1.0, "worse": 1,
 }  # fmt: skip
 BAD = {
     "average": ["micro"], "better": [5], "confusion": [[[1, 2, 3]]], "expected": [np.eye(3)],
-    "expected_difference": [3.0], "expected_mean": [2.0], "expected_positive": [[0, 0]],
-    "expected_size": [0.5], "expected_variance": [-1.0], "first": [-1], "grid": [[0.5, 0.4], [0.0, 0.5]],
-    "hits": [[], [1, 2]], "is_positive": [[1, 1], [1, 0, 0]], "j": [0], "label": [2],
-    "largest_share": [0.0, 1.5], "left": [-0.1, 1.1], "ln_beta": [0.1], "ln_delta": [0.1],
+    "expected_area": [1.1], "expected_difference": [3.0], "expected_mean": [2.0],
+    "expected_positive": [[0, 0]], "expected_size": [0.5], "expected_variance": [-1.0], "first": [-1],
+    "grid": [[0.5, 0.4], [0.0, 0.5]], "hits": [[], [1, 2]], "is_positive": [[1, 1], [1, 0, 0]], "j": [0],
+    "label": [2], "largest_share": [0.0, 1.5], "left": [-0.1, 1.1], "ln_beta": [0.1], "ln_delta": [0.1],
     "losses_a": [[2.0]], "losses_b": [[0.5, 0.5]], "low_count": [-1], "low_share": [-0.1],
-    "mean_weight": [2.0], "metric": ["accuracy"], "most_error": [0.0], "n": [0], "n_classes": [0],
-    "n_models": [0], "nats": [-0.1], "prediction": [[1.0, 2.0]], "purpose": ["ask"], "quantile": [1.0],
-    "rank": [0], "rank_error": [-0.1], "scores": [[NAN, 1.0]], "seed": [-1], "share": [1.01, -0.01],
-    "size": [0], "standard_error": [-1.0, 0.0], "taken": [-1], "target": [[], [INF]], "transfer": NO_NUMBERS,
-    "uniform": [-0.1, 1.1], "values": [[], [0.5, 1.5], [NAN]], "variance": [-0.1], "weight": [1.5],
+    "mean_weight": [2.0], "metric": ["accuracy"], "most": [0.0], "most_error": [0.0], "n": [0],
+    "n_classes": [0], "n_models": [0], "nats": [-0.1], "prediction": [[1.0, 2.0]], "purpose": ["ask"],
+    "quantile": [1.0], "rank": [0], "rank_error": [-0.1], "scores": [[NAN, 1.0]], "seed": [-1],
+    "share": [1.01, -0.01], "size": [0], "standard_error": [-1.0, 0.0], "taken": [-1], "target": [[], [INF]],
+    "transfer": NO_NUMBERS, "uniform": [-0.1, 1.1], "values": [[], [0.5, 1.5], [NAN]], "variance": [-0.1],
+    "weight": [1.5],
 }  # fmt: skip
 # What else is good, and bad, in one function alone; `...` is left to its default.
 EXPECTED = ExpectedLosses.of_rows(ZERO_ONE, NEAR, target_range=(-4.0, 4.0), most_error=4.0)
 LOSSES = {"expected": EXPECTED}, {"range": [With(target_range=(1.0, 1.0))], "expected": []}
 CELL = {"n": 10}, {"high_count": [12, With(low_count=6)], "ln_beta": [0.0]}
 ALONE = {
+    "auc_by_matchings": ({"is_positive": [0, 1] * 10, "scores": [*range(20)]},
+        {"is_positive": [[1, 0, 0], [1] * 20, [1] * 13 + [0] * 7], "scores": [[NAN] * 20, []]}),
     "average_ratio_interval": ({"beta": 1.0}, {"beta": [0.0], "metric": ["kappa"]}),
     "bassily_2016": ({"beta": 1e-6, "n": 5000}, {}),
     "bentkus": ({}, {"low_value": [-0.1], "high_value": [0.4]}),
@@ -119,6 +123,8 @@ ALONE = {
     ),
     "verification_levels": ({}, {"ln_beta": [0.0], "rho": [0.6], "alpha": [0.4], "epsilon": [0.0]}),
     "verification_plan": ({}, {"alpha": [1e-16]}),
+    "unit_mean_interval": ({},
+        {"denominators": [[], [1.0], [2.0] * 9, With(numerators=[1.5] * 9), With(numerators=[-0.5] * 9)]}),
     "verdict_half_width": ({"expected_value": ...}, {}),
 }  # fmt: skip
 ELSEWHERE = {  # of other functions' results, or in tests of their own

@@ -50,13 +50,13 @@ def misses(law, delta, samples, *, seed=0, wrong=None):
         scores = np.concatenate(
             [drawn(rng, n, by, values) for n, by in zip(sizes, (0.0, shift), strict=True)]
         )
-        dealt = made.deal([scores], rows, {(1, 0): 1.0}, rng)
-        uniform = rng.random()
-        if wrong == "one matching is chosen":
-            dealt = dealt[[np.argmax(abs(dealt.mean(axis=1) - area))]]
         if wrong == "blocks share negatives":  # each positive one with all of them
             dealt = np.searchsorted(np.sort(scores[rows[0]]), scores[rows[1]])[None, :] / n_negative
-        low, high = made.ends(dealt, ln_delta, uniform)
+        else:
+            dealt = made.deal([scores], rows, {(1, 0): 1.0}, rng)
+        if wrong == "one matching is chosen":
+            dealt = dealt[[np.argmax(abs(dealt.mean(axis=1) - area))]]
+        low, high = made.ends(dealt, ln_delta, rng.random())
         count += not low <= area <= high
     return count
 
