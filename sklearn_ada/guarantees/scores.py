@@ -62,6 +62,10 @@ Clopper and Pearson's interval the probability, at a twentieth of the level each
 is true, and the larger s is taken. For a = 1/2 the pinball loss is half of the absolute loss, and D^2 is
 the same.
 
+Where rows come in units, such as patients, or have given weights, R^2 is the same for sums over a unit at
+these weights and sizes: units are independent, and the minimum over constants of ``sum E B(m)`` is ``S (mu -
+c)^2`` below ``sum E B(c)``, with S the sum of all weights and mu the weighted mean of y.
+
 Targets and predictions are clipped to a range, and errors to a bound, in the population, too. A deviance
 (Tweedie, log loss) has no bound at all, or a best constant that these steps do not bound, so its D^2 has no
 interval here.
@@ -70,6 +74,7 @@ interval here.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -80,6 +85,7 @@ from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, chec
 from sklearn_ada.guarantees import intervals
 from sklearn_ada.guarantees.bets import bet_sizes, fixed_bets_mean, lowest_ratio
 from sklearn_ada.guarantees.intervals import LN_NINE_TENTHS, LN_TENTH, Array, Interval, check_range, ln_side
+from sklearn_ada.guarantees.units import unit_mean_interval
 
 __all__ = [
     "ExpectedLosses", "average_precision_interval", "d2_pinball_interval", "paired_loss_interval",
@@ -304,11 +310,13 @@ def r_squared_interval(
     target_range: Interval,
     most_error: float,
     expected: ExpectedLosses,
+    unit: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
 ) -> Interval:
     """Return an interval for R^2 that misses with probability at most delta.
 
     The target is ``1 - E e^2 / Var y`` of the population, where y and the prediction are clipped to
-    ``target_range`` and ``|e|`` to ``most_error``; rows are independent. Each side gets delta/2.
+    ``target_range`` and ``|e|`` to ``most_error``; units of rows are independent. Each side gets delta/2.
 
     Source: theorems of `sklearn_ada.guarantees.scores`.
 
@@ -324,6 +332,10 @@ def r_squared_interval(
         Bound that ``|e|`` is clipped to, positive, in the units of y.
     expected : ExpectedLosses
         Of other rows, with the same range and bound.
+    unit : array-like of shape (n_rows,) or None, default=None
+        Numbers from 0 on of the unit of each row, such as its patient; None: each row is one.
+    weight : array-like of shape (n_rows,) or None, default=None
+        Given weights of the rows, at which the target is; None: all count alike.
 
     Returns
     -------
@@ -351,14 +363,22 @@ def r_squared_interval(
     bottom, top = target_range
     width = top - bottom
     center = min(max((expected.constant - bottom) / width, 0.0), 1.0)
-    variance = expected.baseline / width**2
-    low_mean, high_mean = fixed_bets_mean(
-        (y - bottom) / width, ln_level + LN_TENTH, expected_mean=center, expected_variance=variance
-    )
-    low_mean, high_mean = bottom + low_mean * width, bottom + high_mean * width
-    slack = max(high_mean - expected.constant, expected.constant - low_mean) ** 2 * (1.0 + OUTWARDS)
     most = most_error**2, max(top - expected.constant, expected.constant - bottom) ** 2
-    return _explained(*_both_losses(y, error, expected.constant, None), slack, most, ln_level, expected)
+    losses, about = _both_losses(y, error, expected.constant, None), {"expected_mean": center}
+    y, variance, shares = (y - bottom) / width, expected.baseline / width**2, None
+    if unit is None and weight is None:
+        found = fixed_bets_mean(y, ln_level + LN_TENTH, **about, expected_variance=variance)
+    else:
+        sums_of, shares, apart = _units_of(len(y), unit, weight)
+        largest = float(shares.max())
+        losses, expected = (sums_of(losses[0]), sums_of(losses[1])), expected.times(apart)
+        found = unit_mean_interval(
+            sums_of(y), shares, ln_level + LN_TENTH, most=largest * (1.0 + OUTWARDS), **about,
+            expected_variance=variance * apart,
+        )  # fmt: skip
+    low_mean, high_mean = (bottom + end * width for end in found)
+    slack = max(high_mean - expected.constant, expected.constant - low_mean) ** 2 * (1.0 + OUTWARDS)
+    return _explained(*losses, slack, most, ln_level, expected, shares)
 
 
 @checked(quantile="(0, 1)", ln_delta="<= 0")
@@ -482,6 +502,24 @@ class ExpectedLosses(NamedTuple):
         means = float(loss.mean()), float(baseline.mean())
         return cls(constant, *means, float(table[0, 0]), float(table[1, 1]), float(table[0, 1]))
 
+    def times(self, apart: float) -> ExpectedLosses:
+        """Return this for units of rows, whose sums vary so many times as much.
+
+        Parameters
+        ----------
+        apart : float
+
+        Returns
+        -------
+        ExpectedLosses
+
+        Examples
+        --------
+        >>> ExpectedLosses(0.0, 1.0, 2.0, 3.0, 4.0, 5.0).times(2.0).loss_variance
+        6.0
+        """
+        return ExpectedLosses(*self[:3], *(each * apart for each in self[3:]))
+
 
 def _ends(
     found: NDArray[np.int64], false: NDArray[np.int64], sizes: tuple[int, int], ln_level: float
@@ -585,11 +623,17 @@ def _losses(values: ArrayLike, name: str, bottom: float, top: float, owner: str)
 
 
 def _explained(
-    loss: Array, baseline: Array, slack: float, most: Interval, ln_level: float, expected: ExpectedLosses
+    loss: Array,
+    baseline: Array,
+    slack: float,
+    most: Interval,
+    ln_level: float,
+    expected: ExpectedLosses,
+    shares: Array | None = None,
 ) -> Interval:
-    """Return both ends of ``1 - E loss / (E baseline - s)``."""
-    n = len(loss)
-    most_loss, most_baseline = most
+    """Return both ends of ``1 - E loss / (E baseline - s)``, of rows or of units with these shares."""
+    n, largest = len(loss), 1.0 if shares is None else float(shares.max()) * (1.0 + OUTWARDS)
+    most_loss, most_baseline = (each * largest for each in most)
     corners = np.array([0.0, most_loss, 0.0, most_loss]), np.array([0.0, 0.0, most_baseline, most_baseline])
     # Where a mean is foreseen to be 0 the bets have to be of some size.
     mean_loss = max(expected.loss, most_loss / n)
@@ -610,9 +654,37 @@ def _explained(
     foreseen = 2.0 * expected.baseline * -(ln_level + _LN_TWENTIETH) / n
     ln_level += LN_NINE_TENTHS
     bets = bet_sizes(n, ln_level, variance(inverse, 1.0), inverse * most_loss + foreseen)
-    corners, bracket = (corners[1] - slack, corners[0]), (0.0, _FURTHEST * inverse)
-    inverse = lowest_ratio(baseline - slack, loss, ln_level, bets, corners, bracket)
+    corners, bracket = (corners[1] - slack * largest, corners[0]), (0.0, _FURTHEST * inverse)
+    lost = slack if shares is None else slack * shares
+    inverse = lowest_ratio(baseline - lost, loss, ln_level, bets, corners, bracket)
     return (1.0 - 1.0 / inverse if inverse > 0.0 else -math.inf), 1.0 - unexplained
+
+
+def _units_of(
+    n: int, unit: ArrayLike | None, weight: ArrayLike | None
+) -> tuple[Callable[[Array], Array], Array, float]:
+    """Return what sums over units, their shares, and how much more such a sum varies than a row's value.
+
+    A share is 1 on average. How rows of one unit go together is unknown: halfway, on a logarithmic scale,
+    between rows that do not and rows that are alike.
+    """
+    units = np.arange(n) if unit is None else np.asarray(unit)
+    rows = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+    if units.shape != (n,) or units.dtype.kind not in "iu" or units.min() < 0:
+        raise bad_parameter("unit", "r_squared_interval", f"{n} numbers from 0 on", "others")
+    if rows.shape != (n,) or not (np.isfinite(rows).all() and rows.min() >= 0.0 and rows.any()):
+        raise bad_parameter(
+            "weight", "r_squared_interval", f"{n} numbers of at least 0, some above", "others"
+        )
+    count = int(units.max()) + 1
+    scale = rows * (count / rows.sum())
+
+    def sums_of(values: Array) -> Array:
+        return np.bincount(units, scale * values, minlength=count).astype(np.float64)
+
+    shares = sums_of(np.ones(n))
+    apart = math.sqrt(float((scale**2).sum()) * float((shares**2).sum())) / count
+    return sums_of, shares, apart
 
 
 def _quantile_slack(y: Array, constant: float, quantile: float, ln_level: float, bounds: Interval) -> float:

@@ -70,6 +70,8 @@ HOW_A_MEDIAN = (
     "subsamples instead."
 )
 """What to write for a stable median."""
+_BY_ROWS = "has an interval that validation rows must tune: give guess_from=(X_val, y_val)"
+_OF_CERTIFY = "has an interval of all rows, which a certify releases and a check does not"
 _ALIKE = "has an interval for rows that count alike and are independent, not with weights or groups"
 _GIVEN_COUNTS = "has an interval at known class counts only, not with class_mix='priced'"
 DRAWN = " drawn"
@@ -283,6 +285,10 @@ def _plan(session: Session, asked: Ask) -> Question:
     if asked.purpose == "check" and guess is None:
         fix = "Take it from validation data, or give those: guess_from=(X_val, y_val)."
         raise bad_parameter("guess", "Holdout.check", "an estimate of the metric", None, fix)
+    if data.takes_rows(metric):
+        why = why_no_interval(session, metric, asked.purpose)
+        if why or guess is None or guess.size is None:
+            raise _without_interval(metric.name, why or _BY_ROWS, owner)
     if guess is not None and policy.seals and is_lasting(policy):  # else the guess is part of the key
         guess = in_short(guess, metric)
     refined = kind if issubclass(kind, RefinedQuestion) else None
@@ -380,7 +386,7 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
     """
     data, policy = session.data, session.policy
     if metric.has_interval_of_all_rows:
-        if data.units is not None:
+        if data.units is not None and not data.has_interval(metric.of_all_rows()):
             return _ALIKE
         if not policy.is_described:
             return "has no answer with noise, and this holdout certifies by privacy alone"
@@ -389,17 +395,16 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
         if metric.measure.bounds is None and not metric.measure.needs_rows:
             example = f"Metric({metric.name!r}, range={metric.measure.example_range})"
             return f"has no finite range: declare one, {example}"
-        of_certify = "has an interval of all rows, which a certify releases and a check does not"
-        return "" if purpose == "certify" else of_certify
+        return "" if purpose == "certify" else _OF_CERTIFY
     if metric.lacks_range:
         if purpose == "check":
             return f"has no finite range: declare one, Metric({metric.name!r}, range=(low, 0))"
         metric = metric.with_range((-1.0, 0.0))  # any: it only matters that validation rows will suggest one
     if not metric.has_interval:
         return metric.measure.reason
-    if data.has_interval(metric):
-        return ""
-    return _ALIKE if data.units is not None else _GIVEN_COUNTS
+    if not data.has_interval(metric):
+        return _ALIKE if data.units is not None else _GIVEN_COUNTS
+    return _OF_CERTIFY if purpose == "check" and data.takes_rows(metric) else ""
 
 
 @contextmanager
@@ -522,7 +527,7 @@ def _tuned_metric(session: Session, asked: Ask) -> Metric:
             metric.measure.size(session.data.y)
         why = why_no_interval(session, metric, asked.purpose)
         if not why and rows is None and metric.measure.needs_rows:
-            why = "has an interval that validation rows must tune: give guess_from=(X_val, y_val)"
+            why = _BY_ROWS
         if why:
             if metric.string is None:  # of a scorer of the asker's own the median answers
                 return metric

@@ -86,7 +86,8 @@ def with_recorded_guess(session: Session, asked: Ask) -> tuple[Ask, int | None]:
     """
     metric = asked.metric
     given = (asked.guess, asked.guess_from, asked.settings)
-    if not (session.policy.seals and metric.is_tuned) or any(each is not None for each in given):
+    takes_rows = metric.is_tuned or session.data.takes_rows(metric)
+    if not (session.policy.seals and takes_rows) or any(each is not None for each in given):
         return asked, None
     certified = metric.of_all_rows() if metric.has_interval_of_all_rows else metric
     identity, data = lasting_identity(certified, session.data), session.data

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from sklearn import metrics
 
+from sklearn_ada.accounting.events import BLOCKS
 from sklearn_ada.accounting.filters import SAME_CLASS
 from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.labels import Units
@@ -38,9 +39,9 @@ from sklearn_ada.metrics.base import (
     count_interval,
     register,
 )
-from sklearn_ada.metrics.means import Floats, SumOfTerms, UnequalMean
 from sklearn_ada.metrics.mixes import table_at_mix
 from sklearn_ada.metrics.two_class import TwoClasses
+from sklearn_ada.metrics.units import Floats, SumOfTerms, UnequalMean, UnequalRatio
 
 
 def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
@@ -245,6 +246,18 @@ class Ratio(Measure):
         """Return a half-width not exceeded at this denominator (the score's slope is at most 2)."""
         half_width = class_tables.ratio_half_width(size, ln_delta, expected_size=self.expected_size)
         return min(half_cell + (2.0 if self.doubled else 1.0) * half_width, 0.5)
+
+    def weighted(self, units: Units) -> Measure | None:
+        """Return the ratio of sums over units; None with a bound of the weights."""
+        if units.bound is not None:
+            return None
+        missed, part = float(self.counts_misses), 0.5 if self.doubled else 1.0
+        kept = {"positive": self.positive, "response": self.response, "bounds": self.bounds}
+        return UnequalRatio(units=units, missed=missed, false=1.0, part=part, since=BLOCKS, **kept)
+
+    def with_tuning(self, tuning: dict[str, Any]) -> tuple[Measure, Any]:
+        """Return this, and the counts of the guess, where these are recorded."""
+        return self, tuple(tuning["counts"]) if "counts" in tuning else None
 
     def at_mix(self, mix: ClassMix) -> Measure | None:
         """Return the metric of the table of two classes."""

@@ -9,27 +9,11 @@ scores, larger being better, and to register it.
 *The difference of two models* in such a metric is a mean, too, of their differences on the same rows. Two
 models that agree on most rows have small differences, however much their scores vary, so the interval of the
 difference is much narrower than the difference of two intervals (`sklearn_ada.guarantees.scores`).
-
-*Rows that do not count alike, or that come in groups.* Given the weights, the groups and the labels, a
-mean of scores is ``sum_i a_i X_i`` with given shares ``a_i`` that sum to one, and so is a mean of class
-means. The units (rows, or groups of them) are independent, and unit u moves the sum by at most ``a_u``,
-the sum of its shares: Hoeffding's bound with ``1 / sum_u a_u^2`` terms (Kish's size) holds for the sum's
-expectation *at the holdout's weights and group sizes*. Where all ``a_u`` are equal, so does Chernoff's.
-
-It does not hold for the population's ``E[w X] / E[w]``, from which the former strays when weights go with
-scores. For that target the terms ``w (X - r)`` have mean 0 at the true r and a range of the bound b of the
-weights, so that ``n (mean weight / b)^2`` terms are left, and the class mix may still be conditioned on. But
-the weights may not, so their mean, which the width shows, must be released and priced.
-
-Bets on the sums over a unit (`sklearn_ada.guarantees.units`) hold for either target, and are narrower where
-the guess foresees that the scores vary less than they could. How rows of one group go together is not
-foreseen: the bets suit a variance between that of rows which do not, and of rows which are alike.
 """
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -42,14 +26,12 @@ from scipy.special import xlogy
 from sklearn.metrics import brier_score_loss, make_scorer
 
 from sklearn_ada.accounting.events import BLOCKS
-from sklearn_ada.accounting.filters import SAME_WEIGHT
 from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.columns import Column, as_column, over_blocks
 from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees import bets
-from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_half_width
+from sklearn_ada.guarantees.intervals import chernoff_kl
 from sklearn_ada.guarantees.tilted import TiltedMean, tilted_by
-from sklearn_ada.guarantees.units import unit_mean_half_width, unit_mean_interval
 from sklearn_ada.metrics import pairs
 from sklearn_ada.metrics.base import (
     Array,
@@ -72,29 +54,20 @@ from sklearn_ada.metrics.blocks import probability_of_true
 from sklearn_ada.metrics.counted import Counted, Counts
 from sklearn_ada.metrics.mixes import MeanAtMix
 from sklearn_ada.metrics.outputs import ALL_SCORES, NUMBERS, POSITIVE_PROBABILITY, PROBABILITIES
+from sklearn_ada.metrics.units import (
+    Floats,
+    SumOfTerms,
+    UnequalMean,
+    UnequalRoot,
+    negated_roots,
+    root_half_width,
+)  # fmt: skip
 
-Floats = NDArray[np.float64]
 Scores = Callable[[Array, Array, Array | None], Array]
 
 DIFFERENCE = "difference"
 """What records call the difference of two models."""
-_LEAST_UNITS = 8  # fewer prove next to nothing by bets that may lose no more than all
 _MARGIN, _SQUARED_MARGIN = 1.25, 1.5  # of a suggested range beyond the farthest score
-
-
-class SumOfTerms(Measure):
-    """A measure that sums, over the rows, a row's share times its term.
-
-    Labels and weights decide the shares, labels and predictions the terms.
-    """
-
-    @abstractmethod
-    def shares(self, y: Array, weight: Floats) -> Floats:
-        """Return the share of each row when rows have these weights."""
-
-    @abstractmethod
-    def terms(self, y: Array, outputs: Array, classes: Array | None) -> Floats:
-        """Return the bounded term of every row."""
 
 
 @dataclass(frozen=True)
@@ -245,12 +218,11 @@ class RootMean(Measure):
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return the root of Chernoff's interval for the mean of the squares."""
         low, high = clipped(ends, self.limits)
-        return _negated_roots(chernoff_kl(-(low**2), -(high**2), size, ln_delta, self.squares.limits))
+        return negated_roots(chernoff_kl(-(low**2), -(high**2), size, ln_delta, self.squares.limits))
 
     def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
         """Return a half-width not exceeded: a root moves by no more than the root of what is under it."""
-        half = self.width / 2.0
-        return min(half_cell + math.sqrt(2.0 * hoeffding_half_width(size, ln_delta)) * half, half)
+        return root_half_width(half_cell, size, ln_delta, self.width / 2.0)
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return bets on the squares, if the guess has their deviation."""
@@ -627,180 +599,3 @@ class PairedMean(Mean):
     def with_tuning(self, tuning: dict[str, Any]) -> tuple[Measure, Any]:
         """Return this, by the construction of the record, and how often either model alone is right."""
         return replace(self, by=tuning.get("by")), tuple(tuning["alone"]) if "alone" in tuning else None
-
-
-@dataclass(frozen=True)
-class UnequalMean(Measure):
-    """A mean, or a mean of class means, over the units of one holdout.
-
-    Parameters
-    ----------
-    base : Mean or ClassMean
-    units : Units
-    joins_labels_and_units : bool
-        Whether the shares of the rows depend on their classes.
-    """
-
-    base: SumOfTerms
-    units: Units
-    joins_labels_and_units: bool = False
-    unit = SAME_WEIGHT
-
-    @property
-    def theorem(self) -> str:
-        """Name of the fixed-question bound."""
-        if self.units.bound is not None:
-            return "Hoeffding for weights below a bound (Hoeffding 1963)"
-        return "Hoeffding for independent terms of unequal weight (Hoeffding 1963)"
-
-    @property
-    def family(self) -> str:
-        """That of the base: on these rows it is asked of no other."""
-        return self.base.family
-
-    def size(self, y: Array) -> float:
-        """Return how many equal rows the holdout is worth."""
-        self.base.size(y)  # raises where the labels do not allow the metric
-        return self.units.size(self.base.shares(y, self.units.weight))
-
-    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
-        """Return the weighted value."""
-        shares = self.base.shares(y, self.units.weight)
-        return Measured(float(shares @ self.base.terms(y, outputs, classes)), self.units.size(shares))
-
-    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
-        """Return Chernoff's interval where all units count alike, else Hoeffding's."""
-        low, high = clipped(ends, self.limits)
-        is_equal = self.units.bound is None and size >= self.units.n_units * (1.0 - 1e-9)
-        return (chernoff_kl if is_equal else hoeffding)(low, high, size, ln_delta, self.limits)
-
-    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
-        """Return bets on sums over a unit, if they are foreseen to be narrower."""
-        return self.by_bets(foreseen, foreseen.value, foreseen.deviation)
-
-    def by_bets(
-        self, foreseen: Foreseen, value: float, deviation: float | None, *, root: bool = False
-    ) -> RowsInterval | None:
-        """Return the interval by bets on sums over a unit; None where it is not foreseen to be narrower.
-
-        Parameters
-        ----------
-        foreseen : Foreseen
-        value : float
-            The mean, as the guess has it.
-        deviation : float or None
-            Of one score, as the guess has it; None for the largest, as of a 0/1 score.
-        root : bool, default=False
-            Whether the metric is ``-sqrt`` of the negated mean, as the RMSE.
-        """
-        (bottom, _), width, units, n = self.limits, self.width, self.units, self.units.n_units
-        if n < _LEAST_UNITS:
-            return None
-
-        def scaled(value: float) -> float:
-            return min(max((value - bottom) / width, 0.0), 1.0)
-
-        mean = float(f"{scaled(value):.6g}")
-        largest = math.sqrt(mean * (1.0 - mean))
-        spread = float(f"{max(largest if deviation is None else deviation / width, 1e-3):.3g}")
-        scale = self._scale(foreseen.y)
-        if units.bound is None:
-            most = float(units.totals(scale).max())
-            apart = math.sqrt(float((scale**2).sum()) * float((units.totals(scale) ** 2).sum())) / n
-        else:  # weights, which are drawn, tune nothing but by their mean, which is on record
-            most, apart = 1.0 / units.mean_share, math.sqrt(1.0 / units.mean_share)
-        variance, drawn = spread**2 * apart, foreseen.drawn
-
-        def of_metric(low: float, high: float) -> Range:
-            ends = bottom + low * width, bottom + high * width
-            return _negated_roots(ends) if root else ends
-
-        def at(value: float, ln_delta: float) -> Range:
-            centre = scaled(-(value**2) if root else value)
-            half = unit_mean_half_width(n, most, variance, ln_delta, drawn=drawn)
-            return of_metric(max(centre - half, 0.0), min(centre + half, 1.0))
-
-        def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
-            scale = self._scale(y)
-            terms = np.clip((self.base.terms(y, outputs, classes) - bottom) / width, 0.0, 1.0)
-            sums, below = units.totals(scale * terms), units.totals(scale)
-            found = unit_mean_interval(
-                sums, below, ln_delta, most=most * (1.0 + 1e-9), expected_mean=mean,
-                expected_variance=variance, uniform=float(rng.random()) if drawn else None,
-            )  # fmt: skip
-            return of_metric(*found)
-
-        low, high = at(foreseen.value, foreseen.ln_delta)
-        usual = self.interval((value, value), self.size(foreseen.y), foreseen.ln_delta)
-        usual = _negated_roots(usual) if root else usual
-        if high - low >= usual[1] - usual[0]:
-            return None
-        name, bound = "bets on units", " with a drawn bound" if drawn else ""
-        theorem = f"bets on sums over a unit{bound} (Waudby-Smith, Ramdas 2024)"
-        return RowsInterval(
-            name, theorem, {"centre": mean, "spread": spread}, at, ends, drawn, recorded={"by": name}
-        )
-
-    def _scale(self, y: Array) -> Floats:
-        """Return the weight of every row, such that a unit has about 1 on average."""
-        units = self.units
-        if units.bound is None:
-            return self.base.shares(y, units.weight) * units.n_units
-        return np.asarray(units.weight / (units.bound * units.mean_share))
-
-    def sensitivity(self, y: Array) -> float | None:
-        """Return how far one unit replaced by another of its weight moves the value; None with a bound."""
-        if self.units.bound is not None:
-            return None
-        return self.width * float(self.units.totals(self.base.shares(y, self.units.weight)).max())
-
-
-@dataclass(frozen=True)
-class UnequalRoot(Measure):
-    """Minus the root of a mean of squared errors over the units of one holdout.
-
-    Parameters
-    ----------
-    squares : UnequalMean
-        The mean of minus the squared errors.
-    """
-
-    squares: UnequalMean
-    family = RootMean.family
-    has_noise = False
-
-    @property
-    def theorem(self) -> str:
-        """Name of the fixed-question bound."""
-        return f"{self.squares.theorem}, for the squares"
-
-    def size(self, y: Array) -> float:
-        """Return how many equal rows the holdout is worth."""
-        return self.squares.size(y)
-
-    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
-        """Return minus the root of the weighted mean."""
-        measured = self.squares.value(y, outputs, classes)
-        return Measured(-math.sqrt(max(-measured.value, 0.0)), measured.size)
-
-    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
-        """Return the root of the interval for the mean of the squares."""
-        low, high = clipped(ends, self.limits)
-        return _negated_roots(self.squares.interval((-(low**2), -(high**2)), size, ln_delta))
-
-    def half_width_bound(self, half_cell: float, size: float, ln_delta: float) -> float:
-        """Return a half-width not exceeded: that of a root of a mean of equal rows."""
-        return RootMean.half_width_bound(self, half_cell, size, ln_delta)  # type: ignore[arg-type]
-
-    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
-        """Return bets on the sums of squares over a unit, if the guess has their deviation."""
-        if foreseen.deviation is None:
-            return None
-        deviation = 2.0 * abs(foreseen.value) * foreseen.deviation
-        return self.squares.by_bets(foreseen, -(foreseen.value**2), deviation, root=True)
-
-
-def _negated_roots(ends: Range) -> Range:
-    """Return the ends of minus the root of a mean, of those of minus the mean."""
-    low, high = (-math.sqrt(max(-end, 0.0)) for end in ends)
-    return low, high

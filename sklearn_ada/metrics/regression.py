@@ -7,7 +7,7 @@ counts of rows below and above it enclose.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -16,12 +16,15 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.metrics import median_absolute_error
 
+from sklearn_ada.accounting.events import BLOCKS
+from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees.medians import median_ranks
 from sklearn_ada.guarantees.scores import ExpectedLosses, d2_pinball_interval, r_squared_interval
 from sklearn_ada.metrics.base import (
     AllRows,
     Array,
     Foreseen,
+    Measure,
     Measured,
     MedianOnly,
     Range,
@@ -32,6 +35,7 @@ from sklearn_ada.metrics.base import (
     register,
 )
 from sklearn_ada.metrics.outputs import NUMBERS
+from sklearn_ada.metrics.units import LEAST_UNITS
 
 _tuned_by_rows = partial(register, response=NUMBERS, bounds=None, at_class_mix=False)
 _ERROR_MARGIN, _TARGET_MARGIN = 1.25, 0.25  # beyond what the rows of the guess have
@@ -94,29 +98,34 @@ class Explained(AllRows):
         From those, the interval of other rows is tuned.
         """
         losses = ExpectedLosses.of_rows(y, outputs, quantile=self.quantile, **self._clip)
-        if losses.baseline <= 0.0:  # news about the holdout, so it fails and is paid for
-            raise UndefinedMetricError("y is constant")
-        unexplained = losses.loss / losses.baseline
+        unexplained = self._unexplained(losses.loss, losses.baseline)
         mixed = losses.loss_variance + unexplained**2 * losses.baseline_variance
         mixed -= 2.0 * unexplained * losses.covariance
         deviation = math.sqrt(max(mixed, 0.0)) / losses.baseline
-        value = min(max(1.0 - unexplained, self.limits[0]), self.limits[1])
-        return Measured(value, len(y), deviation, details=(losses, y, outputs))
+        return Measured(self._clipped(1.0 - unexplained), len(y), deviation, details=(losses, y, outputs))
+
+    def weighted(self, units: Units) -> Measure | None:
+        """Return R^2 of units; None for D^2, and with a bound of the weights."""
+        if self.quantile is not None or units.bound is not None:
+            return None
+        kept = {each.name: getattr(self, each.name) for each in fields(self)}
+        return ExplainedOfUnits(**{**kept, "since": BLOCKS}, units=units)
+
+    def _unexplained(self, loss: float, baseline: float) -> float:
+        if baseline <= 0.0:  # news about the holdout, so it fails and is paid for
+            raise UndefinedMetricError("y is constant")
+        return loss / baseline
+
+    def _clipped(self, value: float) -> float:
+        return min(max(value, self.limits[0]), self.limits[1])
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
         """Return fixed bets on both losses, tuned to the means and variances foreseen."""
         expected: ExpectedLosses
         expected, *rows = foreseen.details
-        clip, deviation = self._clip, foreseen.deviation or 0.1
-
-        def interval_of(y: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:
-            if self.quantile is None:
-                return r_squared_interval(y, outputs, ln_delta, expected=expected, **clip)
-            return d2_pinball_interval(
-                y, outputs, ln_delta, quantile=self.quantile, expected=expected, **clip
-            )
-
-        reach = 1.5 * deviation * math.sqrt(2.0 * (math.log(2.0) - foreseen.ln_delta) / len(foreseen.y))
+        deviation = foreseen.deviation or 0.1
+        interval_of = partial(self._interval, expected)
+        reach = 1.5 * deviation * math.sqrt(2.0 * (math.log(2.0) - foreseen.ln_delta) / self.size(foreseen.y))
         ends = foreseen.value - reach, foreseen.value + reach
         made = self._around("explained loss", interval_of, foreseen, foreseen.value, ends)
         if not rows:  # as when it is read from its record
@@ -135,6 +144,14 @@ class Explained(AllRows):
             return min(low for low, _ in ends), max(high for _, high in ends)
 
         return replace(made, announced=announced)
+
+    def _interval(
+        self, expected: ExpectedLosses, y: Array, outputs: Array, ln_delta: float, rng: Generator
+    ) -> Range:
+        if self.quantile is None:
+            return r_squared_interval(y, outputs, ln_delta, expected=expected, **self._clip)
+        about: dict[str, Any] = {"quantile": self.quantile, "expected": expected, **self._clip}
+        return d2_pinball_interval(y, outputs, ln_delta, **about)
 
     def tuning(self, details: Any) -> dict[str, Any]:
         """Return to what y and errors are clipped, and the losses that are foreseen."""
@@ -156,6 +173,43 @@ class Explained(AllRows):
         if self.target_range is None:
             raise UndefinedMetricError("it needs the range of y, which the rows of a guess suggest")
         return {"target_range": self.target_range, "most_error": self.most_error}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainedOfUnits(Explained):
+    """R^2 over the units of one holdout.
+
+    Parameters
+    ----------
+    units : Units
+    """
+
+    units: Units
+
+    def size(self, y: Array) -> float:
+        """Return how many equal rows the holdout is worth."""
+        if self.units.n_units < LEAST_UNITS:
+            raise UndefinedMetricError(f"it needs {LEAST_UNITS} groups or rows at least")
+        return self.units.size(self.units.weight / self.units.weight.sum())
+
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
+        """Return the weighted value, with y, predictions and errors clipped."""
+        weight = self.units.weight
+        target, predicted = (np.clip(each, *self._clip["target_range"]) for each in (y, outputs))
+        error = np.clip(target - predicted, -self.most_error, self.most_error)
+        loss = float(weight @ error**2)
+        baseline = float(weight @ (target - np.average(target, weights=weight)) ** 2)
+        return Measured(self._clipped(1.0 - self._unexplained(loss, baseline)), self.size(y))
+
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
+        """Return fixed bets on both losses, tuned to what is foreseen of one row."""
+        return super().rows_interval(replace(foreseen, details=foreseen.details[:1]))
+
+    def _interval(
+        self, expected: ExpectedLosses, y: Array, outputs: Array, ln_delta: float, rng: Generator
+    ) -> Range:
+        units: dict[str, Any] = {"unit": self.units.unit, "weight": self.units.weight}
+        return r_squared_interval(y, outputs, ln_delta, expected=expected, **units, **self._clip)
 
 
 @_tuned_by_rows("neg_median_absolute_error")

@@ -312,6 +312,10 @@ class HoldoutData:
         except ValueError:
             return False
 
+    def takes_rows(self, metric: Metric) -> bool:
+        """Return whether only rows of a guess let a metric have an interval on these units."""
+        return self.units is not None and self.has_interval(metric) and self.measure_of(metric).needs_rows
+
     def check_weights(self, metric: Metric) -> None:
         """Raise ValueError if rows have weights, which a metric without an interval cannot take."""
         n_classes = 2 if self.classes is None else len(self.classes)

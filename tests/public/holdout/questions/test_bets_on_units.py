@@ -8,7 +8,7 @@ from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from sklearn_ada import Holdout, Metric
-from sklearn_ada.metrics.means import UnequalMean
+from sklearn_ada.metrics.units import UnequalMean
 from tests.support.ledgers import bodies
 from tests.support.models import Column
 
