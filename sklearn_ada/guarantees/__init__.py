@@ -15,6 +15,7 @@ from sklearn_ada.guarantees.baselines import *
 from sklearn_ada.guarantees.bets import *
 from sklearn_ada.guarantees.cells import *
 from sklearn_ada.guarantees.class_tables import *
+from sklearn_ada.guarantees.cross_groups import *
 from sklearn_ada.guarantees.description_length import *
 from sklearn_ada.guarantees.intervals import *
 from sklearn_ada.guarantees.matchings import *

@@ -337,7 +337,7 @@ def lowest_ratio(
     bets: Array,
     corners: tuple[ArrayLike, ArrayLike],
     bracket: Interval,
-    counts: Array | None = None,
+    counts: Array | float | None = None,
 ) -> float:
     """Return a lower end for a ratio of means.
 
@@ -415,7 +415,11 @@ def bet_sizes(n: int, ln_level: float, variance: float, most_lost: float) -> Arr
 
 
 def ln_wealth(
-    numerator: Array, denominator: Array | float, ratio: float, bets: Array, counts: Array | None = None
+    numerator: Array,
+    denominator: Array | float,
+    ratio: float,
+    bets: Array,
+    counts: Array | float | None = None,
 ) -> float:
     """Return the log wealth of bets that the ratio is above ``ratio``.
 
@@ -428,8 +432,8 @@ def ln_wealth(
     ratio : float
     bets : ndarray of shape (n_bets,)
         The first of `bet_sizes`' five, at which no factor is negative. The wealth of the others is unused.
-    counts : ndarray of shape (n_rows,), optional
-        How often each row occurs, by default once. Given, all rows are taken at a time.
+    counts : ndarray of shape (n_rows,) or float, optional
+        How often each row occurs, by default once. Given for each, all rows are taken at a time.
 
     Examples
     --------
@@ -439,8 +443,8 @@ def ln_wealth(
     """
     if bets.size == 0:
         return -math.inf
-    if counts is None:
-        sums = ln_products(numerator, denominator, ratio, bets)
+    if counts is None or isinstance(counts, float):
+        sums = ln_products(numerator, denominator, ratio, bets) * (1.0 if counts is None else counts)
     else:
         sums = np.log1p(np.multiply.outer(bets, numerator - ratio * denominator)) @ counts
     top = float(sums.max())

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from sklearn_ada._validation import LN_2, bad_parameter, checked
 from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
-from sklearn_ada.guarantees.intervals import Interval, ln_side, mirrored
+from sklearn_ada.guarantees.intervals import Array, Interval, ln_side, mirrored
 
 __all__ = ["unit_mean_half_width", "unit_mean_interval"]
 
@@ -97,18 +97,39 @@ def unit_mean_interval(
         raise bad_parameter("denominators", owner, "as many as numerators, at least one", "others")
     if not (above.min() >= 0.0 and (above <= below * (1.0 + 1e-12)).all() and below.max() <= most):
         raise bad_parameter("denominators", owner, "between numerators and 'most'", "others")
-    above, ln_level = np.minimum(above, below), ln_side(ln_delta)
+    foreseen = {"most": most, "expected_mean": expected_mean, "expected_variance": expected_variance}
+    return unit_ratio_ends(np.minimum(above, below), below, ln_delta, **foreseen, uniform=uniform)
+
+
+def unit_ratio_ends(
+    above: Array,
+    below: Array,
+    ln_delta: float,
+    *,
+    most: float,
+    expected_mean: float,
+    expected_variance: float,
+    uniform: float | None,
+    terms: float | None = None,
+) -> Interval:
+    """Return the interval of `unit_mean_interval`; nothing is checked.
+
+    With ``terms`` the wealth is the geometric mean of the products over so many of them.
+    """
+    ln_level = ln_side(ln_delta)
     if ln_level == -math.inf:
         return 0.0, 1.0
     aimed = -max(-ln_level - (0.0 if uniform is None else LN_2), 0.1)
-    n, low_uniform, high_uniform = len(above), *((1.0, 1.0) if uniform is None else (uniform, 1.0 - uniform))
+    n = len(above) if terms is None else terms
+    counts = None if terms is None else terms / len(above)
+    low_uniform, high_uniform = (1.0, 1.0) if uniform is None else (uniform, 1.0 - uniform)
     reach = math.sqrt(-2.0 * expected_variance * aimed / n) - 2.0 * aimed * most / n
 
-    def low_end(values: np.ndarray, mean: float, drawn: float) -> float:
-        bets = bet_sizes(n, aimed, expected_variance, min(mean + reach, 1.0) * most)
+    def low_end(values: Array, mean: float, drawn: float) -> float:
+        bets = bet_sizes(max(round(n), 1), aimed, expected_variance, min(mean + reach, 1.0) * most)
         needed = ln_level - math.log(max(drawn, _LEAST_UNIFORM))
         corners = [0.0, most, 0.0], [most, most, 0.0]
-        return lowest_ratio(values, below, needed, bets, corners=corners, bracket=(0.0, 1.0))
+        return lowest_ratio(values, below, needed, bets, corners, (0.0, 1.0), counts)
 
     low = low_end(above, expected_mean, low_uniform)
     return low, mirrored(low_end(below - above, 1.0 - expected_mean, high_uniform))

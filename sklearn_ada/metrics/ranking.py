@@ -19,8 +19,11 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 
+from sklearn_ada.accounting.events import BLOCKS
 from sklearn_ada.accounting.filters import SAME_CLASS
 from sklearn_ada.data.class_mix import ClassMix
+from sklearn_ada.data.labels import Units
+from sklearn_ada.guarantees.cross_groups import Bundles, CrossGroups
 from sklearn_ada.guarantees.intervals import averaged_auc_size, bentkus, hoeffding
 from sklearn_ada.guarantees.matchings import LEAST_BLOCKS, AreaSpread, Matchings
 from sklearn_ada.guarantees.scores import average_precision_interval
@@ -77,6 +80,10 @@ class AUC(Measure):
     def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
         """Return Bentkus's interval, which is never wider than Chernoff's."""
         return bentkus(*clipped(ends, self.limits), int(size), ln_delta, self.limits)
+
+    def weighted(self, units: Units) -> Measure | None:
+        """Return the area over pairs of different units; None with a bound of the weights."""
+        return None if units.bound is not None else AreaOfUnits(base=self, units=units, since=BLOCKS)
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
         """Return bets on matched blocks, if rows of a guess foresee that they are narrower."""
@@ -157,6 +164,80 @@ def by_matchings(
         deviation=math.sqrt(spread.variance(sizes) * min(sizes)),
         recorded={"by": name, "spread": spread.describe()},
     )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class AreaOfUnits(Measure):
+    """The area under the ROC curve over pairs of rows of different units.
+
+    Parameters
+    ----------
+    base : AUC
+    units : Units
+    """
+
+    base: AUC
+    units: Units
+    family = "auc of units"
+    theorem = "Hoeffding for disjoint pairs of units, averaged (Hoeffding 1963)"
+    has_noise = False
+    joins_labels_and_units = True
+
+    @property
+    def clause(self) -> str:
+        """What a target says of pairs."""
+        return ", over pairs of different groups" if self.units.has_groups else ""
+
+    def size(self, y: Array) -> float:
+        """Return how many independent terms there are."""
+        labels = np.unique(y)
+        if len(labels) != 2:
+            raise UndefinedMetricError("the AUC needs two classes")
+        size = self._rows(y == labels[1]).size
+        if size == 0.0:
+            raise UndefinedMetricError("the AUC needs rows of both classes, in different groups")
+        return size
+
+    def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
+        """Return the area; the weight of a pair is the product of its rows' weights."""
+        self.base.value(y, outputs, classes)  # raises where there is none
+        assert classes is not None
+        rows = self._rows(y == classes[1])
+        return Measured(rows.area(np.asarray(outputs, dtype=np.float64)), self.size(y))
+
+    def interval(self, ends: Range, size: float, ln_delta: float) -> Range:
+        """Return Hoeffding's interval at this size."""
+        return hoeffding(*clipped(ends, self.limits), size, ln_delta, self.limits)
+
+    def rows_interval(self, foreseen: Foreseen) -> RowsInterval | None:
+        """Return bets on pairs of bundles of units, if they are foreseen to be narrower."""
+        if foreseen.details is None:
+            return None
+        value, ln_delta, size = foreseen.value, foreseen.ln_delta, self.size(foreseen.y)
+        spread, rows = _spread(foreseen.details), self._rows(foreseen.y == np.unique(foreseen.y)[1])
+        spread = AreaSpread(**spread.describe())  # as it is recorded
+        made = Bundles.plan(rows, value, spread, ln_delta, drawn=foreseen.drawn)
+        usual = self.interval((value, value), size, ln_delta)
+        if made is None:
+            return None
+        low, high = made.foreseen(value, ln_delta)
+        if high - low >= usual[1] - usual[0]:
+            return None
+
+        def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
+            uniform = float(rng.random()) if foreseen.drawn else None
+            return made.ends(np.asarray(outputs, dtype=np.float64), ln_delta, uniform)
+
+        name, bound = "pairs of groups", " with a drawn bound" if foreseen.drawn else ""
+        return RowsInterval(
+            name, f"bets on pairs of groups{bound} (Waudby-Smith, Ramdas 2024)",
+            {"bundles": made.bundles, "variance": made.variance}, made.foreseen, ends, foreseen.drawn,
+            deviation=math.sqrt(made.variance / made.terms * size),
+            recorded={"by": name, "spread": spread.describe()},
+        )  # fmt: skip
+
+    def _rows(self, is_positive: Array) -> CrossGroups:
+        return CrossGroups(np.asarray(is_positive), self.units.unit, self.units.weight)
 
 
 _KEPT = 40  # quantiles of the scores of a guess
