@@ -61,7 +61,7 @@ def auc_of_groups_interval(
     *,
     expected_area: float,
     spread: AreaSpread,
-    weight: ArrayLike | None = None,
+    row_weights: ArrayLike | None = None,
     uniform: float | None = None,
 ) -> Interval:
     """Return an interval for the AUC over pairs of rows of different groups.
@@ -85,7 +85,7 @@ def auc_of_groups_interval(
         The area foreseen without these rows.
     spread : AreaSpread
         How the area of independent rows varies, foreseen without these.
-    weight : array-like of shape (n_rows,) or None, default=None
+    row_weights : array-like of shape (n_rows,) or None, default=None
         Of the rows; None: all count alike.
     uniform : float or None, default=None
         A number drawn uniformly from [0, 1], independently of the rows: the bound is drawn.
@@ -119,9 +119,9 @@ def auc_of_groups_interval(
         raise bad_parameter("is_positive", owner, "booleans, as many as scores", "others")
     if groups.shape != values.shape or groups.dtype.kind not in "iu" or groups.min() < 0:
         raise bad_parameter("group", owner, "numbers from 0 on, as many as scores", "others")
-    weights = np.ones(len(values)) if weight is None else np.asarray(weight, dtype=np.float64)
+    weights = np.ones(len(values)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
     if weights.shape != values.shape or not (np.isfinite(weights).all() and weights.min() >= 0.0):
-        raise bad_parameter("weight", owner, "numbers of at least 0, as many as scores", "others")
+        raise bad_parameter("row_weights", owner, "numbers of at least 0, as many as scores", "others")
     rows = CrossGroups(positive == 1, groups.astype(np.int64), weights)
     if not rows.total > 0.0:
         raise bad_parameter("is_positive", owner, "both kinds, in different groups", "others")

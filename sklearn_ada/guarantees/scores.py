@@ -311,7 +311,7 @@ def r_squared_interval(
     most_error: float,
     expected: ExpectedLosses,
     unit: ArrayLike | None = None,
-    weight: ArrayLike | None = None,
+    row_weights: ArrayLike | None = None,
 ) -> Interval:
     """Return an interval for R^2 that misses with probability at most delta.
 
@@ -334,7 +334,7 @@ def r_squared_interval(
         Of other rows, with the same range and bound.
     unit : array-like of shape (n_rows,) or None, default=None
         Numbers from 0 on of the unit of each row, such as its patient; None: each row is one.
-    weight : array-like of shape (n_rows,) or None, default=None
+    row_weights : array-like of shape (n_rows,) or None, default=None
         Given weights of the rows, at which the target is; None: all count alike.
 
     Returns
@@ -366,10 +366,10 @@ def r_squared_interval(
     most = most_error**2, max(top - expected.constant, expected.constant - bottom) ** 2
     losses, about = _both_losses(y, error, expected.constant, None), {"expected_mean": center}
     y, variance, shares = (y - bottom) / width, expected.baseline / width**2, None
-    if unit is None and weight is None:
+    if unit is None and row_weights is None:
         found = fixed_bets_mean(y, ln_level + LN_TENTH, **about, expected_variance=variance)
     else:
-        sums_of, shares, apart = _units_of(len(y), unit, weight)
+        sums_of, shares, apart = _units_of(len(y), unit, row_weights)
         largest = float(shares.max())
         losses, expected = (sums_of(losses[0]), sums_of(losses[1])), expected.times(apart)
         found = unit_mean_interval(
@@ -674,7 +674,7 @@ def _units_of(
         raise bad_parameter("unit", "r_squared_interval", f"{n} numbers from 0 on", "others")
     if rows.shape != (n,) or not (np.isfinite(rows).all() and rows.min() >= 0.0 and rows.any()):
         raise bad_parameter(
-            "weight", "r_squared_interval", f"{n} numbers of at least 0, some above", "others"
+            "row_weights", "r_squared_interval", f"{n} numbers of at least 0, some above", "others"
         )
     count = int(units.max()) + 1
     scale = rows * (count / rows.sum())

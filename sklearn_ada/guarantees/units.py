@@ -126,7 +126,9 @@ def unit_ratio_ends(
     reach = math.sqrt(-2.0 * expected_variance * aimed / n) - 2.0 * aimed * most / n
 
     def low_end(values: Array, mean: float, drawn: float) -> float:
-        bets = bet_sizes(max(round(n), 1), aimed, expected_variance, min(mean + reach, 1.0) * most)
+        # No bet may lose more than all where the end is likely to be: that is below the mean.
+        highest = max(mean - 0.5 * reach, 0.5 * mean, 1e-3)
+        bets = bet_sizes(max(round(n), 1), aimed, expected_variance, highest * most)
         needed = ln_level - math.log(max(drawn, _LEAST_UNIFORM))
         corners = [0.0, most, 0.0], [most, most, 0.0]
         return lowest_ratio(values, below, needed, bets, corners, (0.0, 1.0), counts)

@@ -348,7 +348,8 @@ class Metric:
         """
         measure = self.certified_measure if units is None else self.certified_measure.weighted(units)
         if measure is None or measure.since > of_format:
-            mean = "a mean, or a mean of class means," if units is None or units.bound is None else "a mean"
+            of_given = "a mean, an AUC, F1 or another ratio, or a mean of class means,"
+            mean = of_given if units is None or units.bound is None else "a mean"
             owner = "a holdout with sample_weight or groups"
             fix = f"Use the stable median: StableHoldoutScorer, or Metric({self.name!r}, kind='general')."
             raise bad_parameter("scoring", owner, f"{mean} to have an interval of its own", self.name, fix)

@@ -195,7 +195,7 @@ class AreaOfUnits(Measure):
             raise UndefinedMetricError("the AUC needs two classes")
         size = self._rows(y == labels[1]).size
         if size == 0.0:
-            raise UndefinedMetricError("the AUC needs rows of both classes, in different groups")
+            raise UndefinedMetricError("the AUC needs rows of both classes with a weight")
         return size
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:

@@ -208,7 +208,7 @@ class ExplainedOfUnits(Explained):
     def _interval(
         self, expected: ExpectedLosses, y: Array, outputs: Array, ln_delta: float, rng: Generator
     ) -> Range:
-        units: dict[str, Any] = {"unit": self.units.unit, "weight": self.units.weight}
+        units: dict[str, Any] = {"unit": self.units.unit, "row_weights": self.units.weight}
         return r_squared_interval(y, outputs, ln_delta, expected=expected, **units, **self._clip)
 
 

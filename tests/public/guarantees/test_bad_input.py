@@ -64,6 +64,9 @@ EXPECTED = ExpectedLosses.of_rows(ZERO_ONE, NEAR, target_range=(-4.0, 4.0), most
 LOSSES = {"expected": EXPECTED}, {"range": [With(target_range=(1.0, 1.0))], "expected": []}
 CELL = {"n": 10}, {"high_count": [12, With(low_count=6)], "ln_beta": [0.0]}
 ALONE = {
+    "auc_of_groups_interval": ({"is_positive": [0, 1] * 20, "scores": [*range(40)], "group": [*range(40)]},
+        {"group": [[*range(39)], [-1] * 40, [0.5] * 40, [0] * 20 + [1] * 20], "is_positive": [[1], [1] * 40],
+         "scores": [[NAN] * 40, []], "row_weights": [[1.0], [-1.0] * 40, [NAN] * 40]}),
     "auc_by_matchings": ({"is_positive": [0, 1] * 10, "scores": [*range(20)]},
         {"is_positive": [[1, 0, 0], [1] * 20, [1] * 13 + [0] * 7], "scores": [[NAN] * 20, []]}),
     "average_ratio_interval": ({"beta": 1.0}, {"beta": [0.0], "metric": ["kappa"]}),
@@ -106,7 +109,8 @@ ALONE = {
     "paired_zero_one_interval": ({"n": 4, "expected": ..., "identical_rows": ...},
         {"worse": [With(better=3, worse=2)], "expected": [(0.6, 0.6)]}),
     "question_interval": (CELL[0], CELL[1] | {"weight": [1.5, -0.1]}),
-    "r_squared_interval": LOSSES,
+    "r_squared_interval": (LOSSES[0], {**LOSSES[1], "row_weights": [[1.0], [0.0] * 1000, [NAN] * 1000],
+        "unit": [[0], [-1] * 1000, [0.5] * 1000]}),
     "ratio_interval": ({}, {"high_share": [With(low_share=0.9)]}),
     "population_table_interval": (
         {"beta": 1.0, "expected": (0.8, 0.1, 0.2)},
@@ -140,7 +144,7 @@ CALLED = {name: function for name, function in PUBLIC.items() if name not in ELS
 def good_arguments(name):
     changes, _ = ALONE.get(name, ({}, {}))
     parameters = inspect.signature(CALLED[name]).parameters
-    good = {each: changes.get(each, GOOD[each]) for each in parameters if each in GOOD}
+    good = {each: changes.get(each, GOOD.get(each)) for each in parameters if each in {**GOOD, **changes}}
     return {each: value for each, value in good.items() if value is not ...}
 
 

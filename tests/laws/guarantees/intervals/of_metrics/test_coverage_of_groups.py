@@ -1,0 +1,146 @@
+"""How often AUC, F1 and R^2 of groups are missed by bets; and what must miss."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from sklearn_ada.guarantees import (
+    AreaSpread,
+    ExpectedLosses,
+    auc_of_groups_interval,
+    r_squared_interval,
+    unit_mean_interval,
+)
+from tests.support.laws import is_too_often
+
+LARGE = 40  # rows of each tenth group; others have two
+
+
+def patients(n):
+    """Return the group of every row, and whether that is a large one: each tenth is."""
+    sizes = np.where(np.arange(n) % 10 == 0, LARGE, 2)
+    return np.repeat(np.arange(n), sizes), np.repeat(sizes == LARGE, sizes)
+
+
+def areas(n, *, tied, rare):
+    """Return groups of which the large ones are ranked otherwise; the area, and what draws scores."""
+    group, is_large = patients(n)
+    place = np.arange(len(group)) - np.searchsorted(group, group)
+    is_positive = (np.arange(len(group)) % 50 == 7) if rare else place < np.where(is_large, LARGE // 2, 1)
+    if tied:  # all rows of one group have the score 0 or 1 alike, at chances of their own
+        chance = np.where(is_positive, np.where(is_large, 0.4, 0.9), np.where(is_large, 0.7, 0.1))
+        means = chance
+
+        def draw(rng):
+            return (rng.random(n)[group] < chance).astype(float)
+    else:
+        means = np.where(is_positive, np.where(is_large, 0.0, 2.0), np.where(is_large, 0.5, 0.0))
+
+        def draw(rng):
+            noise = np.where(is_positive, 1.0, -1.0) * rng.standard_normal(n)[group]
+            return means + math.sqrt(0.8) * noise + math.sqrt(0.2) * rng.standard_normal(len(group))
+
+    up, down = means[is_positive], means[~is_positive]
+    if tied:
+        right = 0.5 * (1.0 + up[:, None] - down[None, :])
+    else:
+        right = norm.cdf((up[:, None] - down[None, :]) / math.sqrt(2.0))
+    apart = group[is_positive][:, None] != group[~is_positive][None, :]
+    return group, is_positive, float(right[apart].mean()), float(right[apart].var()), draw
+
+
+def auc_misses(n, delta, samples, *, tied=False, rare=False, wrong=None, seed=0):
+    """Return how many samples are missed."""
+    rng, count = np.random.default_rng(seed), 0
+    group, is_positive, area, _, draw = areas(n, tied=tied, rare=rare)
+    spread = AreaSpread((0.03, 0.03), 0.05)
+    for _ in range(samples):
+        scores = draw(rng)
+        about = {"expected_area": area, "spread": spread, "uniform": rng.random()}
+        units = np.arange(len(group)) if wrong == "rows are units" else group
+        low, high = auc_of_groups_interval(scores, is_positive, units, math.log(delta), **about)
+        count += not low <= area <= high
+    return count
+
+
+def ratio_misses(n, delta, samples, *, wrong=None, seed=0):
+    """Return how many samples of an F1 are missed: true positives of a group come together."""
+    rng, count = np.random.default_rng(seed), 0
+    group, is_large = patients(n)
+    is_positive = np.arange(len(group)) % 2 == 0
+    found, false = np.where(is_large, 0.3, 0.95), np.where(is_large, 0.5, 0.05)
+    sizes = np.bincount(group)
+    scale = np.ones(len(group)) if wrong == "means of whole groups" else sizes[group] / sizes.mean()
+    scale = scale / sizes[group]
+    truth = found[is_positive].sum() / (is_positive.sum() + false[~is_positive].sum())
+    below = np.bincount(group, scale * np.where(is_positive, 1.0, false)).mean()
+    for _ in range(samples):
+        drawn = rng.random(n)[group]
+        hits, errors = is_positive & (drawn < found), ~is_positive & (drawn < false)
+        sums = [np.bincount(group, scale * each / below) for each in (hits, is_positive | errors)]
+        most = 1.0 if wrong == "means of whole groups" else LARGE / sizes.mean()
+        about = {"most": most / below * (1.0 + 1e-9), "expected_mean": truth, "expected_variance": 0.8}
+        low, high = unit_mean_interval(*sums, math.log(delta), uniform=rng.random(), **about)
+        count += not low <= truth <= high
+    return count
+
+
+def explained_misses(n, delta, samples, *, wrong=None, seed=0):
+    """Return how many samples of R^2 are missed: the errors of large groups are large, and all alike."""
+    rng, count = np.random.default_rng(seed), 0
+    group, is_large = patients(n)
+    mean, error = np.where(is_large, 1.0, -0.2), np.where(is_large, 1.2, 0.4)
+    baseline = 1.0 + mean.var()
+    clip = {"target_range": (-2.5, 2.5), "most_error": 2.0}
+    expected = ExpectedLosses(float(mean.mean()), float((error**2).mean()), baseline, 0.4, 0.8, 0.1)
+    truth = 1.0 - (error**2).mean() / baseline
+    for _ in range(samples):
+        y = mean + rng.choice((-1.0, 1.0), n)[group]
+        sign = rng.choice((-1.0, 0.0, 0.0, 1.0), n)[group]
+        predicted = y - math.sqrt(2.0) * error * sign
+        units = None if wrong == "rows are units" else group
+        low, high = r_squared_interval(y, predicted, math.log(delta), expected=expected, unit=units, **clip)
+        count += not low <= truth <= high
+    return count
+
+
+LAWS = {
+    "AUC": auc_misses,
+    "AUC with ties": lambda *about, **how: auc_misses(*about, tied=True, **how),
+    "AUC with few positives": lambda *about, **how: auc_misses(*about, rare=True, **how),
+    "F1": ratio_misses,
+    "R2": explained_misses,
+}
+
+
+@pytest.mark.parametrize("delta", [0.36, 0.05])
+@pytest.mark.parametrize("n", [50, 150])
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+@pytest.mark.parametrize("samples", [40, pytest.param(400, marks=pytest.mark.thorough)])
+def test_no_more_samples_are_missed_than_delta_allows(law, n, delta, samples):
+    assert not is_too_often(law(n, delta, samples), samples, delta)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [0.36, 0.05])
+@pytest.mark.parametrize("n", [50, 300, 2000])
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_no_more_of_many_samples_are_missed(law, n, delta):
+    samples = 2000 if n < 2000 else 300
+    missed = law(n, delta, samples, seed=1)
+    print(f"n={n}, delta={delta}: {missed} of {samples * delta:.0f} allowed")
+    assert not is_too_often(missed, samples, delta)
+
+
+MUTANTS = {
+    "AUC": (auc_misses, "rows are units"),
+    "F1": (ratio_misses, "means of whole groups"),
+    "R2": (explained_misses, "rows are units"),
+}
+
+
+@pytest.mark.parametrize(("law", "wrong"), MUTANTS.values(), ids=MUTANTS)
+def test_what_forgets_the_groups_is_noticed(law, wrong):
+    assert is_too_often(law(100, 0.05, 30, wrong=wrong), 30, 0.05)
