@@ -278,6 +278,10 @@ def _plan(session: Session, asked: Ask) -> Question:
         with explaining_undefined(metric, data):
             measure = data.measure_of(metric)
             measure.size(data.labels_for(metric, measure))
+        if data.takes_rows(metric):
+            why = why_no_interval(session, metric, asked.purpose)
+            if why or (asked.guess_from is None and (guess is None or guess.size is None)):
+                raise _without_interval(metric.name, why or _BY_ROWS, owner, policy)
     if asked.guess_from is not None:
         guess = _guess_from(session, asked, metric, median)
     if median is not None:
@@ -285,10 +289,6 @@ def _plan(session: Session, asked: Ask) -> Question:
     if asked.purpose == "check" and guess is None:
         fix = "Take it from validation data, or give those: guess_from=(X_val, y_val)."
         raise bad_parameter("guess", "Holdout.check", "an estimate of the metric", None, fix)
-    if data.takes_rows(metric):
-        why = why_no_interval(session, metric, asked.purpose)
-        if why or guess is None or guess.size is None:
-            raise _without_interval(metric.name, why or _BY_ROWS, owner)
     if guess is not None and policy.seals and is_lasting(policy):  # else the guess is part of the key
         guess = in_short(guess, metric)
     refined = kind if issubclass(kind, RefinedQuestion) else None
