@@ -10,14 +10,16 @@ a row of class y that is predicted as p:
 ============ =============================== ==========================================
 metric       a                               b
 ============ =============================== ==========================================
-kappa        ``1(y = p) - t_p``              ``1 - t_p``
+kappa        ``v_p - w_yp``                  ``v_p = sum_c t_c w_cp``
 F-beta of c  ``(1 + beta^2) 1(y = p = c)``   ``beta^2 t_c + 1(p = c)``
 precision    ``1(y = p = c)``                ``1(p = c)``
 Jaccard      ``1(y = p = c)``                ``t_c + 1(p = c) - 1(y = p = c)``
 ============ =============================== ==========================================
 
-so an interval is one of a test in one dimension, by the bets of `sklearn_ada.guarantees.bets` on
-``z = a - r b``, and no region of confusion matrices is needed.
+where w is 0 for ``y = p`` and else 1 for kappa, or with weights how far apart the classes are, or its square.
+(Then kappa is -1 at least, too: ``E |X - Y|`` is at most twice what it were for independent X and Y.) So an
+interval is one of a test in one dimension, by the bets of `sklearn_ada.guarantees.bets` on ``z = a - r b``,
+and no region of confusion matrices is needed.
 
 Centring. What classes differ in is no noise, since their shares are given, but it would be paid for: the
 inequality of the means loses it. So a constant :math:`g_y` is taken from the numerators of each class, with
@@ -138,7 +140,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri_exp
 
 from sklearn_ada._solving import largest_integer
-from sklearn_ada._validation import LN_2, OUTWARDS, bad_parameter, check_integer, checked, option, real
+from sklearn_ada._validation import (
+    LN_2,
+    OUTWARDS,
+    bad_parameter,
+    check_integer,
+    checked,
+    option,
+    or_none,
+    real,
+)
 from sklearn_ada.guarantees import intervals
 from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
 from sklearn_ada.guarantees.intervals import LN_NINE_TENTHS, LN_TENTH, Array, Interval, ln_side, mirrored
@@ -317,7 +328,10 @@ def counts_are_narrower(recalls: Sequence[float], rows: Sequence[int], ln_delta:
     return high - low < 2.0 * intervals.hoeffding_half_width(intervals.class_mean_size(tuple(rows)), ln_delta)
 
 
-@checked(metric=option(RATIO_METRICS), beta="> 0", ln_delta="<= 0")
+@checked(
+    metric=option(RATIO_METRICS), beta="> 0", ln_delta="<= 0",
+    weights=or_none(option(("linear", "quadratic"))),
+)  # fmt: skip
 def confusion_ratio_interval(
     metric: str,
     confusion: ArrayLike,
@@ -326,6 +340,7 @@ def confusion_ratio_interval(
     expected: ArrayLike,
     label: int = 0,
     beta: float = 1.0,
+    weights: str | None = None,
 ) -> Interval:
     """Return an interval for kappa, or for a metric of one class.
 
@@ -351,6 +366,8 @@ def confusion_ratio_interval(
         The class that the metric is about; not used by kappa.
     beta : float, default=1.0
         Weight of the recall in F-beta, positive.
+    weights : {None, "linear", "quadratic"}, default=None
+        How far apart classes are, for kappa: all alike, or as their positions are, or its square.
 
     Returns
     -------
@@ -372,7 +389,7 @@ def confusion_ratio_interval(
     owner = "confusion_ratio_interval"
     rows = _Rows.of(confusion, expected, owner)
     label = check_integer(label, "label", owner, low=0, high=len(rows.counts) - 1)
-    terms = confusion_terms(metric, rows.shares, label, beta=beta)
+    terms = confusion_terms(metric, rows.shares, label, beta=beta, weights=weights)
     return rows.ends(terms, ln_side(ln_delta), (_BOTTOM.get(metric, 0.0), 1.0))
 
 
@@ -488,7 +505,9 @@ def mcc_interval(confusion: ArrayLike, ln_delta: float, *, expected: ArrayLike) 
     return _low_of_several_classes(rows, ln_level), -_low_of_several_classes(rows, ln_level, sign=-1.0)
 
 
-def confusion_terms(metric: str, shares: Array, label: int = 0, *, beta: float = 1.0) -> Terms:
+def confusion_terms(
+    metric: str, shares: Array, label: int = 0, *, beta: float = 1.0, weights: str | None = None
+) -> Terms:
     """Return numerator and denominator of a row, by its class and prediction.
 
     Both are matrices, with the class as first axis and the prediction as second.
@@ -502,6 +521,8 @@ def confusion_terms(metric: str, shares: Array, label: int = 0, *, beta: float =
         The class that the metric is about; not used by kappa.
     beta : float, default=1.0
         Weight of the recall in F-beta.
+    weights : {None, "linear", "quadratic"}, default=None
+        Of kappa.
 
     Examples
     --------
@@ -512,7 +533,12 @@ def confusion_terms(metric: str, shares: Array, label: int = 0, *, beta: float =
     classes = len(shares)
     hit = np.eye(classes)
     if metric == "kappa":
-        return hit - shares, np.tile(1.0 - shares, (classes, 1))
+        if weights is None:
+            return hit - shares, np.tile(1.0 - shares, (classes, 1))
+        places = np.arange(classes, dtype=np.float64)
+        apart = abs(places[:, None] - places) ** (1 if weights == "linear" else 2)
+        by_chance = np.tile(shares @ apart, (classes, 1))
+        return by_chance - apart, by_chance
     both = np.zeros((classes, classes))
     both[label, label] = 1.0
     predicted = np.zeros((classes, classes))

@@ -355,7 +355,12 @@ def hits(y: Array, outputs: Array, classes: Array | None) -> Array:
 
 @register("top_k_accuracy", of=Mean, counts=True, response=ALL_SCORES, needs_every_class=True)
 def top_two(y: Array, outputs: Array, classes: Array | None) -> Array:
-    """Return 1 where the label has one of the two largest scores.
+    """Return 1 where the label has one of the two largest scores."""
+    return top_scored(y, outputs, classes, k=2)
+
+
+def top_scored(y: Array, outputs: Array, classes: Array | None, *, k: int) -> Array:
+    """Return 1 where the label has one of the k largest scores.
 
     Ties are broken as in scikit-learn.
     """
@@ -366,7 +371,7 @@ def top_two(y: Array, outputs: Array, classes: Array | None) -> Array:
         return np.ones(len(y))
     if len(classes) == 2:  # for which scikit-learn has no score from two columns
         return np.full(len(y), np.nan)
-    largest = np.argsort(outputs, axis=1, kind="mergesort")[:, ::-1][:, :2]
+    largest = np.argsort(outputs, axis=1, kind="mergesort")[:, ::-1][:, :k]
     return np.asarray((largest == column[:, None]).any(axis=1))
 
 

@@ -39,6 +39,7 @@ from sklearn_ada.metrics.base import (
     check_positive,
     most_beyond,
 )
+from sklearn_ada.metrics.functions import measure_of_scorer
 from sklearn_ada.metrics.means import Mean, UserScores
 from sklearn_ada.metrics.mixes import AtMix, MeanAtMix
 from sklearn_ada.metrics.outputs import (
@@ -59,7 +60,6 @@ from sklearn_ada.metrics.scorers import (
     registered_name,
     takes_weights,
 )
-from sklearn_ada.metrics.tables import table_of_scorer
 
 Weights = NDArray[np.float64] | None
 Outputs = Array | StoredOutputs | None
@@ -187,9 +187,11 @@ class Metric:
             if kind == "mean":
                 measure, self._scorer = Mean(UserScores(scoring), response=response, bounds=None), None
             else:
-                table = table_of_scorer(scoring) if kind is None and number >= _TABLES else None
-                self._since = 1 if table is None else _TABLES
-                measure, self._scorer = table or MedianOnly(response=response), scoring
+                found = measure_of_scorer(scoring) if kind is None else None
+                self._since = 1 if found is None else found.since
+                if found is None or number < found.since:
+                    found = MedianOnly(response=response)
+                measure, self._scorer = found, scoring
         self.chosen_general, self.most_beyond = kind == "general", 1.0
         # Else it is the stable median, or all rows once `of_all_rows` says so, that certifies it.
         self._is_certified = measure.value_is_enough and not self.chosen_general

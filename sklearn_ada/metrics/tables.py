@@ -21,7 +21,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn import metrics
 
+from sklearn_ada.accounting.events import BLOCKS
 from sklearn_ada.data.class_mix import ClassMix
+from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees import class_tables
 from sklearn_ada.guarantees.intervals import class_mean_size, hoeffding
 from sklearn_ada.metrics.base import (
@@ -41,6 +43,7 @@ from sklearn_ada.metrics.base import (
 from sklearn_ada.metrics.mixes import table_at_mix
 from sklearn_ada.metrics.scorers import as_label, as_shortest
 from sklearn_ada.metrics.two_class import TWO_CLASSES, TwoClasses
+from sklearn_ada.metrics.units import UnequalRatio, counts_of
 
 Table = NDArray[np.float64]
 _CORRELATION: Range = (-1.0, 1.0)
@@ -64,6 +67,8 @@ class ClassTable(AllRows):
         The classes that are averaged, or the one against the rest; None for all.
     is_of_two : bool
         Whether there is no value for three classes.
+    weights : {None, "linear", "quadratic"}
+        How far apart classes are, of kappa.
     """
 
     score: Callable[..., Any]
@@ -72,6 +77,7 @@ class ClassTable(AllRows):
     average: str | None = None
     labels: tuple[Any, ...] | None = None
     is_of_two: bool = False
+    weights: str | None = None
     theorem = "fixed bets on the confusion matrix (Waudby-Smith, Ramdas 2024)"
 
     def size(self, y: Array) -> float:
@@ -113,7 +119,7 @@ class ClassTable(AllRows):
             exact = TwoClasses(
                 self.metric, positive, beta=self.beta, average=average, is_of_several=len(labels) > 2
             )
-            known = replace(foreseen, by_tables=True, details=_counts_of(foreseen.details, positive))
+            known = replace(foreseen, by_tables=True, details=counts_of(foreseen.details, positive))
             made = exact.rows_interval(self, known)
             if made is not None:
                 return made
@@ -147,6 +153,17 @@ class ClassTable(AllRows):
             recorded={"by": TWO_CLASSES} if foreseen.by_tables and self.average else {},
         )
 
+    def weighted(self, units: Units) -> Measure | None:
+        """Return the ratio of sums over units, of a class of two; None for others, and with a bound."""
+        if not (self.is_of_two and self.metric in ("f_beta", "precision")) or units.bound is not None:
+            return None
+        missed = self.beta**2 if self.metric == "f_beta" else 0.0
+        largest = max(missed, 1.0)
+        return UnequalRatio(
+            units=units, missed=missed / largest, false=1.0 / largest, part=largest / (1.0 + missed),
+            since=BLOCKS, positive=self.positive, response=self.response, bounds=self.bounds,
+        )  # fmt: skip
+
     def at_mix(self, mix: ClassMix) -> Measure | None:
         """Return the metric at declared shares; None for one of several classes that depends on them."""
         if self.metric in _OF_RATES:
@@ -168,7 +185,7 @@ class ClassTable(AllRows):
     def with_tuning(self, tuning: dict[str, Any]) -> tuple[ClassTable, Any]:
         """Return this, and the confusion matrix that was foreseen."""
         if "labels" not in tuning:
-            return self, None
+            return self, tuple(tuning["counts"]) if "counts" in tuning else None
         return self, (np.asarray(tuning["labels"]), np.asarray(tuning["table"]))
 
     @property
@@ -202,7 +219,7 @@ class ClassTable(AllRows):
         if self.metric == "matthews_corrcoef":
             return class_tables.mcc_interval
         if self.metric == "kappa":
-            return partial(class_tables.confusion_ratio_interval, "kappa")
+            return partial(class_tables.confusion_ratio_interval, "kappa", weights=self.weights)
         if self.metric == "informedness":
             return _chance_adjusted
         chosen = None if self.labels is None else np.searchsorted(labels, np.array(self.labels)).tolist()
@@ -240,24 +257,25 @@ class ClassTable(AllRows):
 def table_of_scorer(scoring: Any) -> ClassTable | None:
     """Return the measure of what ``make_scorer`` makes of a function of scikit-learn; None for any other.
 
-    F-beta, precision, Jaccard index and recall of a class, averages over some classes, Cohen's kappa without
-    weights, balanced accuracy adjusted for chance; and the geometric mean of imbalanced-learn.
+    F-beta, precision, Jaccard index and recall of a class, averages over some classes, Cohen's kappa,
+    balanced accuracy adjusted for chance; and the geometric mean of imbalanced-learn.
 
     Examples
     --------
     >>> from sklearn.metrics import cohen_kappa_score, fbeta_score, make_scorer
     >>> table_of_scorer(make_scorer(fbeta_score, beta=2)).beta
     2.0
-    >>> table_of_scorer(make_scorer(cohen_kappa_score, weights="linear"))
+    >>> table_of_scorer(make_scorer(cohen_kappa_score, weights="linear")).weights
+    'linear'
     """
     written = as_shortest(scoring)
     if not isinstance(written, tuple) or written[2] != as_shortest(_PLAIN)[2]:
         return None
     function, options, _ = written
-    if not inspect.isfunction(function):  # other callables may have no hash
-        return None
-    if function is metrics.cohen_kappa_score and not options:
-        return _new(function, "kappa", bounds=_CORRELATION)
+    if function is metrics.cohen_kappa_score and options.keys() <= {"weights"}:
+        weights = options.get("weights")
+        since = 5 if weights is None else BLOCKS
+        return _new(partial(function, **options), "kappa", since, weights=weights, bounds=_CORRELATION)
     if function is metrics.balanced_accuracy_score and options == {"adjusted": 1.0}:
         return _new(partial(function, adjusted=True), "informedness", bounds=_CORRELATION)
     module = str(getattr(function, "__module__", "")).partition(".")[0]
@@ -292,8 +310,8 @@ def _of_classes(function: Any, options: dict[str, Any]) -> ClassTable | None:
     return _new(partial(function, **written), metric, beta=beta, average=average, labels=labels)
 
 
-def _new(score: Callable[..., Any], metric: str, **options: Any) -> ClassTable:
-    return ClassTable(score, metric, since=5, **options)
+def _new(score: Callable[..., Any], metric: str, since: int = 5, **options: Any) -> ClassTable:
+    return ClassTable(score, metric, since=since, **options)
 
 
 _PLAIN = metrics.make_scorer(metrics.accuracy_score)
@@ -323,16 +341,6 @@ def _chance_adjusted(table: Table, ln_delta: float, *, expected: Table) -> Range
 def _likelihood_ratio(y: Array, outputs: Array, *, at: int) -> float:
     """Return the positive likelihood ratio, or the negative one with its sign turned."""
     return float((1 - 2 * at) * metrics.class_likelihood_ratios(y, outputs)[at])
-
-
-def _counts_of(details: Any, label: Any) -> tuple[float, ...] | None:
-    """Return hits, rows, errors and other rows of a class; None where it is not foreseen."""
-    if details is None or not np.any(details[0] == label):
-        return None
-    labels, table = details
-    at = int(np.flatnonzero(labels == label)[0])
-    hits, size = table[at, at], table[at].sum()
-    return hits, size, table[:, at].sum() - hits, table.sum() - size
 
 
 def _register_averages(name: str, score: Callable[..., float], metric: str) -> None:

@@ -26,6 +26,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -255,7 +256,10 @@ class UnequalRatio(AllRows):
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
         """Return bets on sums over a unit, as the counts of a guess size them."""
-        hits, positives, errors, negatives = (float(each) for each in foreseen.details)
+        is_table = len(foreseen.details) == 2  # else it is the counts
+        found = counts_of(foreseen.details, self.positive) if is_table else foreseen.details
+        counts = [float(each) for each in found or (0.5, 1.0, 0.5, 1.0)]
+        hits, positives, errors, negatives = counts
         rows, ratio = positives + negatives, self._ratio(foreseen.value)
         others = self.missed * (positives - hits) + self.false * errors
         squares = self.missed**2 * (positives - hits) + self.false**2 * errors
@@ -267,7 +271,7 @@ class UnequalRatio(AllRows):
         assert made is not None
         low, high = made.foreseen(foreseen.value, foreseen.ln_delta)
         error = (high - low) / 2.0 / math.sqrt(2.0 * (math.log(2.0) - foreseen.ln_delta))
-        recorded = {**made.recorded, "counts": [*foreseen.details]}
+        recorded = {**made.recorded, "counts": counts}
         return replace(made, deviation=error * math.sqrt(self.size(foreseen.y)), recorded=recorded)
 
     def _scale(self, y: Array) -> Floats:
@@ -364,6 +368,16 @@ def negated_roots(ends: Range) -> Range:
     """Return the ends of minus the root of a mean, of those of minus the mean."""
     low, high = (-math.sqrt(max(-end, 0.0)) for end in ends)
     return low, high
+
+
+def counts_of(details: Any, label: Any) -> tuple[float, ...] | None:
+    """Return hits, rows, errors and other rows of a class, of labels and a table; None if it is not there."""
+    if details is None or not np.any(details[0] == label):
+        return None
+    labels, table = details
+    at = int(np.flatnonzero(labels == label)[0])
+    hits, size = table[at, at], table[at].sum()
+    return hits, size, table[:, at].sum() - hits, table.sum() - size
 
 
 def root_half_width(half_cell: float, size: float, ln_delta: float, half: float) -> float:

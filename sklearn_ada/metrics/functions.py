@@ -1,0 +1,175 @@
+"""Find the measure of what ``make_scorer`` makes of a function of scikit-learn with options of its own.
+
+What scikit-learn has a string for is found by `sklearn_ada.metrics.scorers`, and metrics of a confusion
+matrix by `sklearn_ada.metrics.tables`. Here are means that have no string, such as the pinball loss, D2 of
+it, and areas by one method of the model. A loss has a measure where ``greater_is_better=False`` turns its
+sign, as in scikit-learn's own scorers; other signs, and options that are not listed, have the median only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn import metrics
+
+from sklearn_ada.accounting.events import BLOCKS
+from sklearn_ada.metrics.base import SCORERS, Array, Measure, class_positions
+from sklearn_ada.metrics.means import Mean, neg_gamma_deviance, neg_poisson_deviance, neg_squared, top_scored
+from sklearn_ada.metrics.outputs import ALL_SCORES, LABELS, NUMBERS, SCORES, Response
+from sklearn_ada.metrics.regression import Explained
+from sklearn_ada.metrics.scorers import as_label, as_shortest
+from sklearn_ada.metrics.tables import table_of_scorer
+
+Options = dict[str, Any]
+_METHODS = (("predict",), ("predict_proba",), ("decision_function",), SCORES.methods)
+
+
+def measure_of_scorer(scoring: Any) -> Measure | None:
+    """Return the measure of a scorer of ``make_scorer``; None for any other.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import make_scorer, mean_pinball_loss
+    >>> loss = make_scorer(mean_pinball_loss, alpha=0.9, greater_is_better=False)
+    >>> measure_of_scorer(loss).kind
+    'mean'
+    """
+    table = table_of_scorer(scoring)
+    written = as_shortest(scoring)
+    if table is not None or not isinstance(written, tuple):
+        return table
+    function, options, rest = written
+    for methods in _METHODS:
+        for is_loss in (False, True):
+            of_method: dict[str, Any] = {"response_method": methods if len(methods) > 1 else methods[0]}
+            like = metrics.make_scorer(metrics.accuracy_score, greater_is_better=not is_loss, **of_method)
+            if as_shortest(like)[2] == rest and (function, is_loss) in _OF_FUNCTIONS:
+                made = _OF_FUNCTIONS[function, is_loss](methods, dict(options))
+                return None if made is None else replace(made, since=BLOCKS)
+    return None
+
+
+def _mean(scores: Callable[..., Array], response: Response, **more: Any) -> Measure:
+    return Mean(scores, response=response, **more)
+
+
+def _of_predictions(make: Callable[[Options], Measure | None], allowed: set[str]) -> Any:
+    """Return what makes a measure of options of a function of predictions, if all are allowed."""
+
+    def made(methods: tuple[str, ...], options: Options) -> Measure | None:
+        return make(options) if methods == ("predict",) and options.keys() <= allowed else None
+
+    return made
+
+
+def _wrong(methods: tuple[str, ...], options: Options) -> Measure | None:
+    """Return the share of wrong labels, negated; it counts rows with ``normalize=False``."""
+    is_plain = methods == ("predict",) and not options
+    return _mean(neg_wrong, LABELS, bounds=(-1.0, 0.0)) if is_plain else None
+
+
+def neg_wrong(y: Array, outputs: Array, classes: Array | None) -> Array:
+    """Return -1 where the predicted label is wrong."""
+    return -np.asarray(outputs != y, dtype=np.float64)
+
+
+def neg_pinball(y: Array, outputs: Array, classes: Array | None, *, alpha: float) -> Array:
+    """Return the negative pinball loss at a level."""
+    away = np.asarray(y, dtype=np.float64) - np.asarray(outputs, dtype=np.float64)
+    return -np.maximum(alpha * away, (alpha - 1.0) * away)
+
+
+def neg_tweedie(y: Array, outputs: Array, classes: Array | None, *, power: float) -> Array:
+    """Return the negative Tweedie deviance of a power; NaN where it has no value."""
+    y, outputs = (np.asarray(each, dtype=np.float64) for each in (y, outputs))
+    defined = (outputs > 0.0) & ((y > 0.0) if power >= 2.0 else (y >= 0.0) | (power < 0.0))
+    with np.errstate(all="ignore"):
+        own = np.maximum(y, 0.0) ** (2.0 - power) / ((1.0 - power) * (2.0 - power))
+        mixed = y * outputs ** (1.0 - power) / (1.0 - power)
+        return np.where(defined, -2.0 * (own - mixed + outputs ** (2.0 - power) / (2.0 - power)), np.nan)
+
+
+def _pinball(options: Options) -> Measure | None:
+    alpha = float(options.get("alpha", 0.5))
+    return _mean(partial(neg_pinball, alpha=alpha), NUMBERS, bounds=None) if 0.0 <= alpha <= 1.0 else None
+
+
+def _tweedie(options: Options) -> Measure | None:
+    power = float(options.get("power", 0.0))
+    named = {0.0: neg_squared, 1.0: neg_poisson_deviance, 2.0: neg_gamma_deviance}
+    if 0.0 < power < 1.0 or not np.isfinite(power):
+        return None
+    scores = named.get(power) or partial(neg_tweedie, power=power)
+    return _mean(scores, NUMBERS, bounds=None, power=2 if power == 0.0 else 0)
+
+
+def _explained(options: Options) -> Measure | None:
+    alpha = float(options.get("alpha", 0.5))
+    if not 0.0 < alpha < 1.0:
+        return None
+    return Explained(response=NUMBERS, bounds=None, at_class_mix=False, quantile=alpha)
+
+
+def _top(methods: tuple[str, ...], options: Options) -> Measure | None:
+    k = int(options.pop("k", 2))
+    if options or k < 2 or "predict" in methods:
+        return None
+    response = replace(ALL_SCORES, methods=methods)
+    return _mean(partial(top_scored, k=k), response, counts=True, needs_every_class=True)
+
+
+def _hinge(methods: tuple[str, ...], options: Options) -> Measure | None:
+    if options or methods != ("decision_function",):
+        return None
+    return _mean(neg_hinge, replace(SCORES, methods=methods), bounds=None, two_classes=True)
+
+
+def neg_hinge(y: Array, outputs: Array, classes: Array | None) -> Array:
+    """Return the negative hinge loss of the decision function of two classes."""
+    if classes is None or len(classes) != 2 or outputs.ndim != 1:
+        return np.full(len(y), np.nan)
+    class_positions(y, classes, "a label")
+    margin = np.where(y == classes[1], 1.0, -1.0) * np.asarray(outputs, dtype=np.float64)
+    return -np.maximum(1.0 - margin, 0.0)
+
+
+def _area(methods: tuple[str, ...], options: Options) -> Measure | None:
+    if options or "predict" in methods:
+        return None
+    return replace(SCORERS["roc_auc"], response=replace(SCORES, methods=methods))
+
+
+def _label(options: Options) -> Any:
+    return as_label(options.pop("pos_label", 1))
+
+
+def _brier(methods: tuple[str, ...], options: Options) -> Measure | None:
+    label = _label(options)
+    if options or methods != ("predict_proba",):
+        return None
+    return replace(SCORERS["neg_brier_score"], positive=label, scorer_of=None)
+
+
+def _precision(methods: tuple[str, ...], options: Options) -> Measure | None:
+    label = _label(options)
+    if options or "predict" in methods:
+        return None
+    response = replace(SCORES, methods=methods)
+    return replace(SCORERS["average_precision"], response=response, positive=label, scorer_of=None)
+
+
+_OF_FUNCTIONS: dict[tuple[Any, bool], Callable[[tuple[str, ...], Options], Measure | None]] = {
+    (metrics.zero_one_loss, True): _wrong, (metrics.hamming_loss, True): _wrong,
+    (metrics.mean_pinball_loss, True): _of_predictions(_pinball, {"alpha"}),
+    (metrics.mean_tweedie_deviance, True): _of_predictions(_tweedie, {"power"}),
+    (metrics.d2_pinball_score, False): _of_predictions(_explained, {"alpha"}),
+    (metrics.top_k_accuracy_score, False): _top, (metrics.hinge_loss, True): _hinge,
+    (metrics.brier_score_loss, True): _brier,
+    (metrics.roc_auc_score, False): _area,
+    (metrics.average_precision_score, False): _precision,
+}  # fmt: skip
+"""By the function, and whether its sign is turned: what makes its measure of methods and options."""

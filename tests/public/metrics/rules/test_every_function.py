@@ -1,0 +1,204 @@
+"""Every function of scikit-learn that a scorer can be made of, with options: its own value, or a reason.
+
+``docs/functions.csv`` is what these tests find: in a holdout of rows at its class mix, of a population
+(``class_mix="priced"``), at declared shares, with groups, and with weights.
+"""
+
+import csv
+import pathlib
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import metrics
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import make_scorer
+
+from sklearn_ada import Holdout, Metric
+
+TABLE = pathlib.Path(__file__).parents[4] / "docs" / "functions.csv"
+COLUMNS = ("function", "options", "own mix", "priced", "declared", "groups", "weights")
+LOSS, PROBABLE = {"greater_is_better": False}, {"response_method": "predict_proba"}
+BOTH = {"response_method": ("decision_function", "predict_proba")}
+
+
+class Labels(ClassifierMixin, BaseEstimator):
+    """Has a label in the first column of X, and what a score depends on in the second."""
+
+    def __init__(self, classes=2):
+        self.classes = classes
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    @property
+    def classes_(self):
+        return np.arange(self.classes)
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0].astype(int)
+
+    def predict_proba(self, X):
+        odds = np.exp(1.5 * (X[:, :1] == self.classes_) + X[:, 1:2] * self.classes_)
+        return odds / odds.sum(axis=1, keepdims=True)
+
+    def decision_function(self, X):
+        found = np.log(self.predict_proba(X))
+        return found[:, 1] - found[:, 0] if self.classes == 2 else found
+
+
+class Numbers(RegressorMixin, BaseEstimator):
+    """Has a number in the first column of X."""
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+def model_of(classes):
+    return Labels(classes) if classes else Numbers()
+
+
+def rows(seed, classes, n=240):
+    """Return rows of which a model gets four fifths right, or numbers that it has nearly."""
+    rng = np.random.default_rng(seed)
+    if not classes:
+        y = rng.gamma(4.0, size=n)
+        return np.c_[y * rng.uniform(0.7, 1.3, n), rng.random(n)], y
+    y = np.arange(n) % classes
+    return np.c_[np.where(rng.random(n) < 0.8, y, rng.integers(0, classes, n)), rng.random(n)], y
+
+
+# Of how many classes the rows are (0: numbers), and the options of the function and of ``make_scorer``.
+CASES = [
+    (2, metrics.accuracy_score, {}, {}), (2, metrics.accuracy_score, {"normalize": True}, {}),
+    (2, metrics.accuracy_score, {"normalize": False}, {}),
+    (2, metrics.zero_one_loss, {}, LOSS), (3, metrics.hamming_loss, {}, LOSS),
+    (3, metrics.balanced_accuracy_score, {}, {}),
+    (3, metrics.balanced_accuracy_score, {"adjusted": True}, {}),
+    (2, metrics.cohen_kappa_score, {}, {}), (3, metrics.cohen_kappa_score, {}, {}),
+    (3, metrics.cohen_kappa_score, {"weights": "linear"}, {}),
+    (3, metrics.cohen_kappa_score, {"weights": "quadratic"}, {}),
+    (2, metrics.matthews_corrcoef, {}, {}), (3, metrics.matthews_corrcoef, {}, {}),
+    (2, metrics.f1_score, {}, {}), (2, metrics.f1_score, {"pos_label": 0}, {}),
+    (3, metrics.f1_score, {"average": "macro"}, {}), (3, metrics.f1_score, {"average": "micro"}, {}),
+    (2, metrics.fbeta_score, {"beta": 2}, {}), (2, metrics.precision_score, {}, {}),
+    (2, metrics.recall_score, {}, {}), (2, metrics.jaccard_score, {}, {}),
+    (3, metrics.fbeta_score, {"beta": 2, "average": "weighted"}, {}),
+    (2, metrics.roc_auc_score, {}, BOTH), (2, metrics.roc_auc_score, {}, PROBABLE),
+    (2, metrics.roc_auc_score, {"max_fpr": 0.2}, PROBABLE),
+    (3, metrics.roc_auc_score, {"multi_class": "ovr"}, PROBABLE),
+    (3, metrics.roc_auc_score, {"multi_class": "ovo", "average": "weighted"}, PROBABLE),
+    (2, metrics.average_precision_score, {}, PROBABLE),
+    (2, metrics.average_precision_score, {"pos_label": 0}, PROBABLE),
+    (2, metrics.brier_score_loss, {}, {**LOSS, **PROBABLE}),
+    (2, metrics.brier_score_loss, {"pos_label": 0}, {**LOSS, **PROBABLE}),
+    (3, metrics.log_loss, {}, {**LOSS, **PROBABLE}),
+    (3, metrics.d2_log_loss_score, {}, PROBABLE),
+    (2, metrics.hinge_loss, {}, {**LOSS, "response_method": "decision_function"}),
+    (3, metrics.top_k_accuracy_score, {}, BOTH), (4, metrics.top_k_accuracy_score, {"k": 3}, BOTH),
+    (0, metrics.mean_absolute_error, {}, LOSS), (0, metrics.mean_squared_error, {}, LOSS),
+    (0, metrics.root_mean_squared_error, {}, LOSS), (0, metrics.mean_squared_log_error, {}, LOSS),
+    (0, metrics.mean_absolute_percentage_error, {}, LOSS), (0, metrics.median_absolute_error, {}, LOSS),
+    (0, metrics.mean_pinball_loss, {"alpha": 0.9}, LOSS),
+    (0, metrics.mean_poisson_deviance, {}, LOSS), (0, metrics.mean_gamma_deviance, {}, LOSS),
+    (0, metrics.mean_tweedie_deviance, {"power": 1.5}, LOSS),
+    (0, metrics.mean_tweedie_deviance, {"power": 3}, LOSS),
+    (0, metrics.mean_tweedie_deviance, {"power": -1}, LOSS),
+    (0, metrics.r2_score, {}, {}), (0, metrics.explained_variance_score, {}, {}),
+    (0, metrics.d2_absolute_error_score, {}, {}), (0, metrics.d2_pinball_score, {"alpha": 0.9}, {}),
+    (0, metrics.d2_tweedie_score, {"power": 1}, {}), (0, metrics.max_error, {}, LOSS),
+    (3, metrics.adjusted_rand_score, {}, {}), (3, metrics.v_measure_score, {}, {}),
+]  # fmt: skip
+SETTINGS = {
+    "own mix": lambda y, classes: {},
+    "priced": lambda y, classes: {"class_mix": "priced"},
+    "declared": lambda y, classes: {
+        "class_mix": {c: (c + 1.0) / (classes * (classes + 1) / 2) for c in range(classes)}
+    },
+    "groups": lambda y, classes: {"groups": np.arange(len(y)) // 4},
+    "weights": lambda y, classes: {"sample_weight": 1.0 + np.arange(len(y)) % 3},
+}
+# What a message has, and what the table says of it.
+REASONS = {
+    "weights or groups": "refused: rows that count alike",
+    "sample_weight or groups": "refused: rows that count alike", "class_mix='priced'": "refused: own mix",
+    "known class counts": "refused: own mix", "declared shares": "refused: no mix",
+    "is decided by one row": "refused: one row decides", "clusterings": "refused: pairs of rows",
+    "ratio of means": "refused: no interval", "any mix": "refused: own mix",
+}  # fmt: skip
+
+
+def options_of(case):
+    _, _, options, made = case
+    return ", ".join(f"{name}={value!r}" for name, value in {**options, **made}.items())
+
+
+def word(case, setting, path):
+    """Return what a certify of a function is in a setting, and its answer."""
+    classes, function, options, made = case
+    (X, y), scorer = rows(0, classes), make_scorer(function, **made, **options)
+    if setting == "declared" and not classes:
+        return "no classes", None, None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            holdout = Holdout(X, y, ledger=path, random_state=0, **SETTINGS[setting](y, classes))
+        except ValueError as error:
+            return ("no classes" if not classes else f"refused: {error}"), None, None
+        try:
+            answer = holdout.certify(model_of(classes), scoring=scorer, guess_from=rows(1, classes))
+        except ValueError as error:
+            found = [short for part, short in REASONS.items() if part in str(error)]
+            return (found or [f"refused: {str(error)[:200]}"])[0], None, None
+    is_median = "median of" in answer.certificate.target
+    return "median" if is_median else "interval", answer, scorer
+
+
+def listed():
+    with TABLE.open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("settings", [
+    pytest.param(("own mix",), id="own mix"),
+    pytest.param(tuple(SETTINGS)[1:], marks=pytest.mark.thorough, id="others"),
+])  # fmt: skip
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_a_function_is_what_the_table_says(number, settings, tmp_path):
+    case, found = CASES[number], {}
+    for setting in settings:
+        found[setting], answer, scorer = word(case, setting, tmp_path / f"{setting}.db")
+        if setting == "own mix" and found[setting] == "interval":
+            X, y = rows(0, case[0])
+            value, (low, high) = scorer(model_of(case[0]), X, y), answer.interval
+            assert answer.value == pytest.approx(value, abs=0.1 * (high - low) + 1e-3)
+            assert low <= value <= high
+    row = listed()[number]
+    assert (row["function"], row["options"]) == (case[1].__name__, options_of(case))
+    assert {setting: row[setting] for setting in settings} == found
+
+
+@pytest.mark.parametrize(("first", "second"), [
+    ({"alpha": 0.9}, {"alpha": 0.90}), ({"alpha": 0.5}, {}),
+])  # fmt: skip
+def test_one_function_written_in_two_ways_is_one_question(first, second, tmp_path):
+    X, y = rows(0, 0)
+    holdout = Holdout(X, y, ledger=tmp_path / "a.db")
+    scorers = [make_scorer(metrics.mean_pinball_loss, **LOSS, **options) for options in (first, second)]
+    answers = [holdout.certify(model_of(0), scoring=each, guess_from=rows(1, 0)) for each in scorers]
+    assert answers[1].repeated
+
+
+@pytest.mark.parametrize("number", [1, 3, 5])
+def test_on_older_ledgers_functions_are_what_they_were(number):
+    scoring = make_scorer(metrics.mean_pinball_loss, alpha=0.9, **LOSS)
+    assert (Metric(scoring).kind, Metric(scoring).of_format(number).kind) == ("mean", "general")
