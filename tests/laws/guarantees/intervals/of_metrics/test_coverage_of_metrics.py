@@ -15,6 +15,7 @@ from tests.support.laws import is_too_often
 SLOW = 2000
 FEW = (
     "kappa, balanced",
+    "quadratic, balanced",
     "mcc, balanced",
     "r_squared, atoms",
     "average precision, ties",
@@ -28,7 +29,7 @@ def test_few_samples_are_not_missed_too_often(name):
     assert not is_too_often(misses, 60, 0.36)
 
 
-@pytest.mark.parametrize("name", ["difference by bets, better", "kappa, balanced"])
+@pytest.mark.parametrize("name", ["difference by bets, better", "kappa, balanced", "linear, balanced"])
 def test_ends_of_another_level_are_missed_too_often(name):
     """What is checked above can fail: intervals at delta .95 are not ones at .01."""
     misses = case_of(name).misses(300, 0.95, 150, seed=0)

@@ -84,6 +84,11 @@ def confusion_case(metric, name):
         hits, chance = np.diag(table) / n, t @ p
         if metric == "kappa":
             return float((hits.sum() - chance) / (1 - chance))
+        if metric in ("linear", "quadratic"):
+            apart = abs(np.subtract.outer(np.arange(len(t)), np.arange(len(t)))) ** (
+                1 + (metric == "quadratic")
+            )
+            return float(1.0 - (apart * table).sum() / n / (t @ apart @ p))
         each = {"precision": hits / p, "jaccard": hits / (t + p - hits)}.get(metric, 2 * hits / (t + p))
         return float(each.mean() if metric == "macro" else each[0])
 
@@ -92,7 +97,9 @@ def confusion_case(metric, name):
             return guarantees.mcc_interval(seen, ln_delta, expected=foreseen)
         if metric == "macro":
             return guarantees.average_ratio_interval("f_beta", seen, ln_delta, expected=foreseen)
-        return guarantees.confusion_ratio_interval(metric, seen, ln_delta, expected=foreseen)
+        about = {"weights": metric} if metric in ("linear", "quadratic") else {}
+        name = "kappa" if about else metric
+        return guarantees.confusion_ratio_interval(name, seen, ln_delta, expected=foreseen, **about)
 
     return Case(value, draw, interval)
 
@@ -201,7 +208,7 @@ def paired_case(form, name):
     return Case(value, draw, interval)
 
 
-TABLES = ("kappa", "f_beta", "precision", "jaccard", "macro", "mcc")
+TABLES = ("kappa", "linear", "quadratic", "f_beta", "precision", "jaccard", "macro", "mcc")
 CASES = {
     **{f"{metric}, {name}": (confusion_case, metric, name) for metric in TABLES for name in CONFUSIONS},
     **{f"{m}, {name}": (regression_case, m, name) for m in ("r_squared", "d2") for name in REGRESSIONS},
