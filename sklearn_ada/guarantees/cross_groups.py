@@ -42,7 +42,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ada._validation import bad_parameter, checked
 from sklearn_ada.guarantees.intervals import Array, Interval
 from sklearn_ada.guarantees.matchings import LEAST_BLOCKS, AreaSpread
-from sklearn_ada.guarantees.units import unit_mean_half_width, unit_ratio_ends
+from sklearn_ada.guarantees.units import unit_mean_foreseen, unit_ratio_ends
 
 __all__ = ["auc_of_groups_interval"]
 
@@ -260,9 +260,9 @@ class Bundles(NamedTuple):
         return int(self.bundle_of.max()) + 1
 
     @property
-    def most(self) -> float:
-        """The most pairs that a block has."""
-        return float(self.pairs.max()) * (1.0 + 1e-9)
+    def _tuned(self) -> dict[str, float]:
+        most = float(self.pairs.max()) * (1.0 + 1e-9)
+        return {"most": most, "expected_mean": self.area, "expected_variance": self.variance}
 
     @property
     def terms(self) -> float:
@@ -271,9 +271,7 @@ class Bundles(NamedTuple):
 
     def foreseen(self, area: float, ln_delta: float) -> Interval:
         """Return about where the ends will be for an area; no guarantee rests on it."""
-        terms = max(round(self.terms), 1)
-        half = unit_mean_half_width(terms, self.most, self.variance, ln_delta, drawn=self.drawn)
-        return max(area - half, 0.0), min(area + half, 1.0)
+        return unit_mean_foreseen(area, self.terms, ln_delta, **self._tuned, drawn=self.drawn)
 
     def ends(self, scores: Array, ln_delta: float, uniform: float | None) -> Interval:
         """Return the interval of these scores at a level."""
@@ -281,9 +279,8 @@ class Bundles(NamedTuple):
         within = _sums(bundle_of, self.rows.within_groups(scores), count)
         right = _blocks(self.rows.right(scores, bundle_of, count), within)
         right *= len(right) / self.rows.total
-        tuned = {"most": self.most, "expected_mean": self.area, "expected_variance": self.variance}
         right = np.clip(right, 0.0, self.pairs)
-        return unit_ratio_ends(right, self.pairs, ln_delta, **tuned, uniform=uniform, terms=self.terms)
+        return unit_ratio_ends(right, self.pairs, ln_delta, **self._tuned, uniform=uniform, terms=self.terms)
 
 
 def _rounds(bundles: int) -> int:

@@ -26,14 +26,16 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betaincinv
 
 from sklearn_ada._validation import LN_2, bad_parameter, checked
 from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
 from sklearn_ada.guarantees.intervals import Array, Interval, ln_side, mirrored
 
-__all__ = ["unit_mean_half_width", "unit_mean_interval"]
+__all__ = ["unit_mean_interval"]
 
 _LEAST_UNIFORM = 0.1
+_POINTS = 256  # at which a foreseen law is looked at
 
 
 @checked(
@@ -137,34 +139,27 @@ def unit_ratio_ends(
     return low, mirrored(low_end(below - above, 1.0 - expected_mean, high_uniform))
 
 
-@checked(n="count", most="> 0", variance=">= 0", ln_delta="<= 0")
-def unit_mean_half_width(n: int, most: float, variance: float, ln_delta: float, *, drawn: bool) -> float:
-    """Return about half the width of an interval over units: for plans, without a guarantee.
+def unit_mean_foreseen(
+    mean: float,
+    n: float,
+    ln_delta: float,
+    *,
+    most: float,
+    expected_mean: float,
+    expected_variance: float,
+    drawn: bool,
+) -> Interval:
+    """Return about where the ends of `unit_mean_interval` will be for n units; no guarantee rests on it.
 
-    Parameters
-    ----------
-    n : int
-        Number of units.
-    most : float
-        The largest denominator that a unit can have.
-    variance : float
-        Of one unit, as in `unit_mean_interval`.
-    ln_delta : float
-        Logarithm of the failure probability, at most 0.
-    drawn : bool
-        Whether the bound is drawn.
-
-    Returns
-    -------
-    float
-        At most 1/2.
-
-    Examples
-    --------
-    >>> round(unit_mean_half_width(300, 1.6, 0.017, math.log(0.05), drawn=False), 4)
-    0.0276
+    They are those of units with a beta law of this mean and of the variance that is foreseen.
     """
-    aimed = max(-ln_side(ln_delta) - LN_2 * drawn, 0.1)
-    if not math.isfinite(aimed):
-        return 0.5
-    return min(1.06 * math.sqrt(2.0 * aimed * variance / n) + 0.3 * aimed * most / n, 0.5)
+    near = min(max(mean, 1e-4), 1.0 - 1e-4)
+    total = max(near * (1.0 - near) / max(expected_variance, 1e-9) - 1.0, 1e-2)
+    at = (np.arange(_POINTS) + 0.5) / _POINTS
+    values = betaincinv(near * total, (1.0 - near) * total, at)
+    values = np.clip(values + (near - values.mean()), 0.0, 1.0)
+    low, high = unit_ratio_ends(
+        values, np.ones(_POINTS), ln_delta, most=max(most, 1.0), expected_mean=expected_mean,
+        expected_variance=expected_variance, uniform=0.5 if drawn else None, terms=float(n),
+    )  # fmt: skip
+    return min(low, mean), max(high, mean)

@@ -35,7 +35,7 @@ from sklearn_ada.metrics.base import (
     register,
 )
 from sklearn_ada.metrics.outputs import NUMBERS
-from sklearn_ada.metrics.units import LEAST_UNITS
+from sklearn_ada.metrics.units import BETS_ON_UNITS, LEAST_UNITS
 
 _tuned_by_rows = partial(register, response=NUMBERS, bounds=None, at_class_mix=False)
 _ERROR_MARGIN, _TARGET_MARGIN = 1.25, 0.25  # beyond what the rows of the guess have
@@ -111,6 +111,9 @@ class Explained(AllRows):
         kept = {each.name: getattr(self, each.name) for each in fields(self)}
         return ExplainedOfUnits(**{**kept, "since": BLOCKS}, units=units)
 
+    def _mixed(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        return rows
+
     def _unexplained(self, loss: float, baseline: float) -> float:
         if baseline <= 0.0:  # news about the holdout, so it fails and is paid for
             raise UndefinedMetricError("y is constant")
@@ -134,7 +137,7 @@ class Explained(AllRows):
         def announced(ln_delta: float) -> Range:
             y, outputs = (np.asarray(column, dtype=float) for column in rows)
             n, rng, ends = len(foreseen.y), np.random.default_rng(0), []
-            samples = [alike(np.arange(len(y)), n, np.abs(y - outputs))]
+            samples = [self._mixed(alike(np.arange(len(y)), n, np.abs(y - outputs)))]
             if n < _FEW_ROWS:  # whose ends vary much: those of some samples, the outermost
                 samples += [rng.choice(len(y), n, replace=len(y) < n) for _ in range(_SAMPLES)]
             for sample in samples:
@@ -202,8 +205,12 @@ class ExplainedOfUnits(Explained):
         return Measured(self._clipped(1.0 - self._unexplained(loss, baseline)), self.size(y))
 
     def rows_interval(self, foreseen: Foreseen) -> RowsInterval:
-        """Return fixed bets on both losses, tuned to what is foreseen of one row."""
-        return super().rows_interval(replace(foreseen, details=foreseen.details[:1]))
+        """Return fixed bets on both losses, summed over units."""
+        return replace(super().rows_interval(foreseen), recorded={"by": BETS_ON_UNITS})
+
+    def _mixed(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return rows in another order: those of one unit are foreseen to be no more alike than others."""
+        return np.random.default_rng(0).permutation(rows)
 
     def _interval(
         self, expected: ExpectedLosses, y: Array, outputs: Array, ln_delta: float, rng: Generator

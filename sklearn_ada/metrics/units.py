@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from sklearn_ada.accounting.filters import SAME_WEIGHT
 from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_half_width
-from sklearn_ada.guarantees.units import unit_mean_half_width, unit_mean_interval
+from sklearn_ada.guarantees.units import unit_mean_foreseen, unit_mean_interval
 from sklearn_ada.metrics.base import (
     AllRows,
     Array,
@@ -344,8 +344,8 @@ def bets_on_units(
     most, variance = most / density, (spread / density) ** 2 * apart
 
     def at(value: float, ln_delta: float) -> Range:
-        half = unit_mean_half_width(n, most, variance, ln_delta, drawn=drawn)
-        return metric_of(max(scaled(value) - half, 0.0), min(scaled(value) + half, 1.0))
+        tuned = {"most": most, "expected_mean": mean, "expected_variance": variance}
+        return metric_of(*unit_mean_foreseen(scaled(value), n, ln_delta, **tuned, drawn=drawn))
 
     def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
         scale = scale_of(y) / density

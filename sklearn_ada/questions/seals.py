@@ -207,6 +207,8 @@ LEAST_LN_DELTA = -1e4  # stands for a level of which nothing is left, where a nu
 # Of the ends around those foreseen, in standard errors, as their code expects it: where all rows decide on
 # them, and where the value does.
 _SPREAD, _BY_VALUE_SPREAD = 1.0 / 8.0, 1.0 / 64.0
+# Where all rows decide, ends vary by more than such steps: then a final has fewer, and its ends fewer still.
+_OF_FINAL, _OF_ENDS = 32, 8
 
 
 @dataclass(frozen=True)
@@ -223,24 +225,31 @@ class SealedInterval:
     by_value : tuple of float, default=()
         Of ends that follow from the value: logarithm of the level of a side at which it would be published
         now, and the distances to the lower end there, from the guess and from a standard error below it, and
-        to the upper end, from the guess and from a standard error above. Empty where all rows decide.
+        to the upper end, from the guess and from a standard error above. Empty where all rows decide and ends
+        are not foreseen by the rows of the guess.
+    by_rows : bool, default=False
+        Whether all rows decide on the ends, which are foreseen like those of the guess, and released in
+        steps that suit how they vary.
     """
 
     windows: Windows
     tuning: dict[str, Any] = field(default_factory=dict)
     tilted: bool = False
     by_value: tuple[float, ...] = ()
+    by_rows: bool = False
 
     @classmethod
     def from_description(cls, mechanism: dict[str, Any]) -> Self:
         """Return the interval that `describe` wrote into a record."""
         windows = {each.name: mechanism[each.name] for each in fields(Windows)}
         tilted, by_value = mechanism.get("tilted", False), tuple(mechanism.get("by_value", ()))
-        return cls(Windows(**windows), mechanism.get("tuning", {}), tilted, by_value)
+        by_rows = mechanism.get("by_rows", False)
+        return cls(Windows(**windows), mechanism.get("tuning", {}), tilted, by_value, by_rows)
 
     def describe(self) -> dict[str, Any]:
         """Return all that is fixed, ready for JSON."""
         more = {"tuning": self.tuning, "tilted": self.tilted, "by_value": list(self.by_value)}
+        more["by_rows"] = self.by_rows
         return {"statistic": "interval", **vars(self.windows), **{k: v for k, v in more.items() if v}}
 
     @property
@@ -306,15 +315,17 @@ class SealedInterval:
         is_released : bool, default=False
             Whether it was released before, with other steps.
         """
-        step, guess = self._step(parts), self.windows.guess
+        step, guess = (
+            self._step(_OF_FINAL if self.by_rows and parts == PUBLISHED else parts),
+            self.windows.guess,
+        )
         first, last = self._cells(window, step)
         value = min(max(round((point[0] - guess) / step), first), last)
-        low, high = self._outwards(point[1:], step)
+        low, high = self._outwards(point[1:], self._step_of_ends(step))
         low_foreseen, high_foreseen = self._foreseen(value, step, ln_delta)
         tau = self.windows.tau / step
-        off = (
-            Symbol("count", each, self._spread * tau) for each in (low - low_foreseen, high - high_foreseen)
-        )
+        scale = self._spread * self.windows.tau / self._step_of_ends(step)
+        off = (Symbol("count", each, scale) for each in (low - low_foreseen, high - high_foreseen))
         return CountRelease((CountSymbol("unsealed", value, first, last - first + 1, 0.0, tau), *off))
 
     def read(self, event: CountRelease, ln_delta: float, ln_final: float | None) -> tuple[float, Ends, float]:
@@ -333,7 +344,7 @@ class SealedInterval:
         assert isinstance(first, CountSymbol)
         step, windows = self.windows.tau / first.tau, self.windows
         low, high = (
-            windows.guess + step * (each + int(symbol.value))
+            windows.guess + self._step_of_ends(step) * (each + int(symbol.value))
             for each, symbol in zip(self._foreseen(int(first.value), step, ln_delta), off, strict=True)
         )
         value = min(max(windows.guess + step * int(first.value), windows.bottom), windows.top)
@@ -344,16 +355,20 @@ class SealedInterval:
         step = self._step(UNSEALED)
         first, last = self._cells(window, step)
         of_value = largest_unsealing_nats(first, last, CountCode(0.0, self.windows.tau / step))
-        off = 1 if self.by_value else UNSEALED
+        off = 1 if self.by_value and not self.by_rows else UNSEALED
         return of_value - 2.0 * ln_cauchy(off, self._spread * UNSEALED)
 
     @property
     def _spread(self) -> float:
-        return _BY_VALUE_SPREAD if self.by_value else _SPREAD
+        return _BY_VALUE_SPREAD if self.by_value and not self.by_rows else _SPREAD
 
     def _ln_side(self, ln_delta: float) -> float:
         """Return the logarithm of what a side has of a level, if the guess is about right."""
         return max(ln_delta, LEAST_LN_DELTA) + (LN_LIKELY_SIDE if self.tilted else -LN_2)
+
+    def _step_of_ends(self, step: float) -> float:
+        parts = round(self.windows.tau / step)  # of the closed holdout they are exact
+        return step * parts / _OF_ENDS if self.by_rows and _OF_ENDS < parts <= _OF_FINAL else step
 
     def _step(self, parts: int) -> float:
         windows = self.windows
@@ -371,7 +386,7 @@ class SealedInterval:
         windows = self.windows
         at = min(max(windows.guess + step * value, windows.bottom), windows.top)
         foreseen = self._of_value if self.by_value else windows.foreseen
-        return self._outwards(foreseen(self._ln_side(ln_delta), at), step)
+        return self._outwards(foreseen(self._ln_side(ln_delta), at), self._step_of_ends(step))
 
     def _of_value(self, ln_level: float, value: float) -> Ends:
         """Return ends that follow from the value, between the levels at which they were computed."""

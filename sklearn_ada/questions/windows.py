@@ -20,7 +20,7 @@ from scipy.special import ndtr, stdtrit
 
 from sklearn_ada._validation import LN_2
 from sklearn_ada.accounting.codes import symbols_of
-from sklearn_ada.accounting.events import CountRelease, Event
+from sklearn_ada.accounting.events import BLOCKS, CountRelease, Event
 from sklearn_ada.guarantees.description_length import FINAL, intersection
 from sklearn_ada.guarantees.intervals import Interval
 from sklearn_ada.guarantees.transcript import THEOREM
@@ -234,12 +234,13 @@ def in_windows(
     windows = Windows(guess.value, low, high, ln_level, tau, half, slack, bottom, top)
     recorded = whole.construction.recorded if isinstance(whole, RowsQuestion) else {}
     tuning = {**coded.measure.tuning(guess.details), **recorded}
+    counted = whole.construction.counted if isinstance(whole, RowsQuestion) else None
+    varies = by_rows and counted is None and policy.format >= BLOCKS
     by_value: tuple[float, ...] = ()
-    if isinstance(whole, CodedQuestion) and policy.format >= 4:
+    if varies or (not by_rows and policy.format >= 4):
         by_value = _by_value(whole, policy.ln_sealed + math.log(FINAL) - nats, tau)
     tilted = isinstance(whole, RowsQuestion) and whole.construction.is_tilted
-    seal = SealedInterval(windows, tuning, tilted, by_value)
-    counted = whole.construction.counted if isinstance(whole, RowsQuestion) else None
+    seal = SealedInterval(windows, tuning, tilted, by_value, varies)
     return WindowQuestion(coded, whole, interval_or_table(seal, counted))
 
 
@@ -251,7 +252,7 @@ def _outwards(window: Interval, windows: Windows) -> Interval:
     return max(low, windows.bottom), min(high, windows.top)
 
 
-def _by_value(whole: CodedQuestion, ln_final: float, tau: float) -> tuple[float, ...]:
+def _by_value(whole: CodedQuestion | RowsQuestion, ln_final: float, tau: float) -> tuple[float, ...]:
     """Return the ends that follow from values at and beside the guess; see `SealedInterval`."""
     at, beside = (whole.announced(ln_final, away) for away in (0.0, tau))
     distances = [abs(ends[side] - whole.guess.value) for side in (0, 1) for ends in (at, beside)]

@@ -78,7 +78,8 @@ ALONE = {
     "clopper_pearson": ({"n": 10}, {"high_count": [11, With(low_count=6)], "ln_delta": [0.1, -INF]}),
     "confusion_ratio_interval": (
         {"beta": 1.0, "weights": None},
-        {"beta": [0.0], "confusion": [[[1, 2, 3]], [[0.5, 1], [1, 1]], [[-1, 1], [1, 1]]], "weights": ["cubic"]},
+        {"beta": [0.0], "confusion": [[[1, 2, 3]], [[0.5, 1], [1, 1]], [[-1, 1], [1, 1]]],
+         "weights": ["cubic"]},
     ),
     "d2_pinball_interval": LOSSES,
     "difference_half_width": ({}, {"disagreement": [1.5]}),

@@ -113,7 +113,9 @@ def test_what_is_sealed_is_published_with_the_construction_of_its_record(name, t
     holdout = Holdout(X, y, **opened)
     assert holdout.certify(model, scoring=name, guess_from=foreseen).repeated
     assert published.interval[0] < TRUTHS[name] < published.interval[1]
-    assert name == "r2" or bodies(holdout)[told.index]["mechanism"]["tuning"]["by"]
+    assert published.half_width < 0.6 * told.half_width
+    assert bodies(holdout)[told.index]["mechanism"]["tuning"]["by"]
+    assert published.cost.nats < 14.0
 
 
 def test_the_area_of_given_weights_is_that_of_repeated_rows(tmp_path):

@@ -85,9 +85,8 @@ def confusion_case(metric, name):
         if metric == "kappa":
             return float((hits.sum() - chance) / (1 - chance))
         if metric in ("linear", "quadratic"):
-            apart = abs(np.subtract.outer(np.arange(len(t)), np.arange(len(t)))) ** (
-                1 + (metric == "quadratic")
-            )
+            places = np.arange(len(t))
+            apart = abs(places[:, None] - places) ** (2 if metric == "quadratic" else 1)
             return float(1.0 - (apart * table).sum() / n / (t @ apart @ p))
         each = {"precision": hits / p, "jaccard": hits / (t + p - hits)}.get(metric, 2 * hits / (t + p))
         return float(each.mean() if metric == "macro" else each[0])
