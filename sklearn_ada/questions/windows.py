@@ -255,7 +255,8 @@ def _outwards(window: Interval, windows: Windows) -> Interval:
 def _by_value(whole: CodedQuestion | RowsQuestion, ln_final: float, tau: float) -> tuple[float, ...]:
     """Return the ends that follow from values at and beside the guess; see `SealedInterval`."""
     at, beside = (whole.announced(ln_final, away) for away in (0.0, tau))
-    distances = [abs(ends[side] - whole.guess.value) for side in (0, 1) for ends in (at, beside)]
+    most = whole.metric.width  # an end that the guess foresees may be infinite
+    distances = [min(abs(ends[side] - whole.guess.value), most) for side in (0, 1) for ends in (at, beside)]
     return tuple(rounded(each, _DIGITS) for each in (ln_final - LN_2, *distances))
 
 

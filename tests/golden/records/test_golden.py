@@ -108,7 +108,7 @@ def test_records_that_differ_have_hashes_that_differ(one, other):
     assert (chain_hash("0" * 64, *one) == chain_hash("0" * 64, *other)) == (one == other)
 
 
-@pytest.mark.parametrize("schema", [0, 2, 6, 99, "1", None, True])
+@pytest.mark.parametrize("schema", [0, 2, 7, 99, "1", None, True])
 def test_a_ledger_of_an_unknown_format_is_refused_by_its_holdout_and_the_command(old_file, schema):
     text = canonical_json({**GENESIS, "schema": schema})
     digest = chain_hash("", 0, None, text)

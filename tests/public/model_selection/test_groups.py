@@ -45,7 +45,7 @@ def test_no_group_is_on_both_sides_of_any_split_and_groups_are_the_units_of_the_
 
 @asks
 @pytest.mark.parametrize(  # Thresholdout has no interval of f1_macro without groups either
-    ("mechanism", "scoring"), [("auto", "roc_auc"), ("auto", "f1_macro"), ("thresholdout", "roc_auc")]
+    ("mechanism", "scoring"), [("auto", "roc_auc_ovr"), ("auto", "f1_macro"), ("thresholdout", "roc_auc_ovr")]
 )
 def test_a_metric_without_an_interval_for_groups_is_refused(scoring, mechanism, ask, grouped, sentence):
     with pytest.raises(ValueError, match=sentence("scoring")) as caught:

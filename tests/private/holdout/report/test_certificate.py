@@ -115,7 +115,7 @@ def test_every_interval_that_rests_on_the_number_of_rows_is_computed_again(ada, 
     printed = verify(ada.ledger.path)
     assert sum(answer.answered for _, answer in ada.report().answers) == 10  # and one was refused
     assert "8 intervals computed again" in printed
-    for missing in ("a function of all rows", "class counts"):
+    for missing in ("a function of all rows (matched blocks)", "a function of all rows (fixed bets)"):
         assert f"1 interval compared with the records, as no ledger holds {missing}" in printed
 
 
