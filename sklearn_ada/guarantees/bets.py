@@ -146,7 +146,7 @@ def betting_fixed(
     if ln_delta == -math.inf:
         return 0.0, 1.0
     likely = -ln_side(ln_delta) if tilt is None else -(min(ln_delta, -LN_2) + LN_LIKELY_SIDE)
-    below, above = _bounds(ln_delta, tilt)
+    below, above = bounds_of(ln_delta, tilt)
     high = mirrored(_low_of_fixed(1.0 - x, variance, likely, above))
     return _low_of_fixed(x, variance, likely, below), high
 
@@ -221,7 +221,7 @@ def predictable_ends(
     ``points`` has the grid of each level as a row, all of one length, and ``tilts`` how each is divided.
     Nothing is checked.
     """
-    of_levels = [_bounds(*each) for each in zip(ln_deltas, tilts, strict=True)]
+    of_levels = [bounds_of(*each) for each in zip(ln_deltas, tilts, strict=True)]
     grids = np.stack((points, 1.0 - points[:, ::-1]))
     bounds = np.stack(
         [[of[side](m) for of, m in zip(of_levels, grids[side], strict=True)] for side in (0, 1)]
@@ -333,7 +333,7 @@ def fixed_bets_mean(
 def lowest_ratio(
     numerator: Array,
     denominator: Array | float,
-    ln_level: float,
+    ln_level: float | Callable[[float], float],
     bets: Array,
     corners: tuple[ArrayLike, ArrayLike],
     bracket: Interval,
@@ -348,8 +348,8 @@ def lowest_ratio(
     ----------
     numerator, denominator, counts
         As for `ln_wealth`; no denominator that a row can have is negative.
-    ln_level : float
-        Logarithm of the level.
+    ln_level : float or callable
+        Logarithm of the level; or of that of the test of a ratio, which may only fall.
     bets : ndarray of shape (5,)
         From `bet_sizes`.
     corners : tuple of array-like of shape (n_corners,)
@@ -378,7 +378,8 @@ def lowest_ratio(
         """Return how far the wealth is above what rejects the ratio, in nats."""
         most_lost = float(np.max(ratio * bottoms - tops))
         usable = bets[bets * most_lost <= _ALL]
-        return max(ln_wealth(numerator, denominator, ratio, usable, counts) + ln_level - _MARGIN, -1e6)
+        level = ln_level(ratio) if callable(ln_level) else ln_level
+        return max(ln_wealth(numerator, denominator, ratio, usable, counts) + level - _MARGIN, -1e6)
 
     low, _ = enclosed_root(rejected_by, *bracket, rising=False, halvings=_HALVINGS)
     return low
@@ -487,7 +488,7 @@ Bound = Callable[[Array], Array]
 """What the logarithm of the wealth must reach, so that a mean is rejected as too low."""
 
 
-def _bounds(ln_delta: float, tilt: TiltedMean | None) -> tuple[Bound, Bound]:
+def bounds_of(ln_delta: float, tilt: TiltedMean | None) -> tuple[Bound, Bound]:
     """Return the bounds of the bets on the rows, and of those on 1 minus the rows."""
     if tilt is None or ln_delta == -math.inf:
         bound = -ln_side(ln_delta)

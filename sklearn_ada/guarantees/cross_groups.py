@@ -42,6 +42,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn_ada._validation import bad_parameter, checked
 from sklearn_ada.guarantees.intervals import Array, Interval
 from sklearn_ada.guarantees.matchings import LEAST_BLOCKS, AreaSpread
+from sklearn_ada.guarantees.tilted import TiltedMean
 from sklearn_ada.guarantees.units import unit_mean_foreseen, unit_ratio_ends
 
 __all__ = ["auc_of_groups_interval"]
@@ -260,7 +261,7 @@ class Bundles(NamedTuple):
         return int(self.bundle_of.max()) + 1
 
     @property
-    def _tuned(self) -> dict[str, float]:
+    def _tuned(self) -> dict[str, Any]:
         most = float(self.pairs.max()) * (1.0 + 1e-9)
         return {"most": most, "expected_mean": self.area, "expected_variance": self.variance}
 
@@ -269,18 +270,26 @@ class Bundles(NamedTuple):
         """The number of blocks of a round."""
         return len(self.pairs) / _rounds(self.bundles)
 
-    def foreseen(self, area: float, ln_delta: float) -> Interval:
-        """Return about where the ends will be for an area; no guarantee rests on it."""
-        return unit_mean_foreseen(area, self.terms, ln_delta, **self._tuned, drawn=self.drawn)
+    def tilted(self, rows: float) -> TiltedMean:
+        """Return how the area that is foreseen divides a level, if so many blocks foresee it."""
+        return TiltedMean(self.area, rows, max(round(self.terms), 1), self.variance)
 
-    def ends(self, scores: Array, ln_delta: float, uniform: float | None) -> Interval:
+    def foreseen(self, area: float, ln_delta: float, tilt: TiltedMean | None = None) -> Interval:
+        """Return about where the ends will be for an area; no guarantee rests on it."""
+        return unit_mean_foreseen(area, self.terms, ln_delta, **self._tuned, drawn=self.drawn, tilt=tilt)
+
+    def ends(
+        self, scores: Array, ln_delta: float, uniform: float | None, tilt: TiltedMean | None = None
+    ) -> Interval:
         """Return the interval of these scores at a level."""
         bundle_of, count = self.bundle_of, self.bundles
         within = _sums(bundle_of, self.rows.within_groups(scores), count)
         right = _blocks(self.rows.right(scores, bundle_of, count), within)
         right *= len(right) / self.rows.total
         right = np.clip(right, 0.0, self.pairs)
-        return unit_ratio_ends(right, self.pairs, ln_delta, **self._tuned, uniform=uniform, terms=self.terms)
+        return unit_ratio_ends(
+            right, self.pairs, ln_delta, **self._tuned, uniform=uniform, terms=self.terms, tilt=tilt
+        )
 
 
 def _rounds(bundles: int) -> int:

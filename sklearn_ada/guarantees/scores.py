@@ -75,7 +75,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -364,7 +364,8 @@ def r_squared_interval(
     width = top - bottom
     center = min(max((expected.constant - bottom) / width, 0.0), 1.0)
     most = most_error**2, max(top - expected.constant, expected.constant - bottom) ** 2
-    losses, about = _both_losses(y, error, expected.constant, None), {"expected_mean": center}
+    losses = _both_losses(y, error, expected.constant, None)
+    about: dict[str, Any] = {"expected_mean": center}
     y, variance, shares = (y - bottom) / width, expected.baseline / width**2, None
     if unit is None and row_weights is None:
         found = fixed_bets_mean(y, ln_level + LN_TENTH, **about, expected_variance=variance)

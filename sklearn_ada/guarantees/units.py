@@ -17,6 +17,8 @@ on nothing of the rows where they are drawn.
 Proof. Units are independent, and ``sum E z_u(r) <= 0``; the rest is that module's theorem, whose wealth is
 looked at after the last unit only, and Markov's inequality with a drawn bound (Ramdas, Manole 2023).
 
+Where a guess divides delta among the sides, the test of each ratio has a level of its own, as in that module.
+
 The mean of the means of whole groups is another quantity: it counts a row of a small group for more.
 """
 
@@ -29,8 +31,9 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
 from sklearn_ada._validation import LN_2, bad_parameter, checked
-from sklearn_ada.guarantees.bets import bet_sizes, lowest_ratio
+from sklearn_ada.guarantees.bets import Bound, bet_sizes, bounds_of, lowest_ratio
 from sklearn_ada.guarantees.intervals import Array, Interval, ln_side, mirrored
+from sklearn_ada.guarantees.tilted import LN_LIKELY_SIDE, TiltedMean
 
 __all__ = ["unit_mean_interval"]
 
@@ -50,6 +53,7 @@ def unit_mean_interval(
     expected_mean: float,
     expected_variance: float,
     uniform: float | None = None,
+    tilt: TiltedMean | None = None,
 ) -> Interval:
     """Return an interval for a mean over units of rows, by bets on their sums.
 
@@ -73,6 +77,8 @@ def unit_mean_interval(
         Foreseen variance of the numerator less the mean times the denominator, of one unit.
     uniform : float or None, default=None
         A number drawn uniformly from [0, 1], independently of the rows: the bound is drawn.
+    tilt : TiltedMean or None, default=None
+        How a guess divides delta among the sides; None: evenly.
 
     Returns
     -------
@@ -91,7 +97,7 @@ def unit_mean_interval(
     >>> foreseen = {"most": 1.6, "expected_mean": 0.2, "expected_variance": 0.017}
     >>> low, high = unit_mean_interval(sums, sizes, math.log(0.05), **foreseen)
     >>> round(low, 3), round(high, 3)
-    (0.189, 0.233)
+    (0.189, 0.232)
     """
     owner = "unit_mean_interval"
     above, below = (np.asarray(each, dtype=np.float64) for each in (numerators, denominators))
@@ -100,7 +106,8 @@ def unit_mean_interval(
     if not (above.min() >= 0.0 and (above <= below * (1.0 + 1e-12)).all() and below.max() <= most):
         raise bad_parameter("denominators", owner, "between numerators and 'most'", "others")
     foreseen = {"most": most, "expected_mean": expected_mean, "expected_variance": expected_variance}
-    return unit_ratio_ends(np.minimum(above, below), below, ln_delta, **foreseen, uniform=uniform)
+    above = np.minimum(above, below)
+    return unit_ratio_ends(above, below, ln_delta, **foreseen, uniform=uniform, tilt=tilt)
 
 
 def unit_ratio_ends(
@@ -113,30 +120,35 @@ def unit_ratio_ends(
     expected_variance: float,
     uniform: float | None,
     terms: float | None = None,
+    tilt: TiltedMean | None = None,
 ) -> Interval:
     """Return the interval of `unit_mean_interval`; nothing is checked.
 
     With ``terms`` the wealth is the geometric mean of the products over so many of them.
     """
-    ln_level = ln_side(ln_delta)
-    if ln_level == -math.inf:
+    if ln_delta == -math.inf:
         return 0.0, 1.0
-    aimed = -max(-ln_level - (0.0 if uniform is None else LN_2), 0.1)
+    likely = ln_side(ln_delta) if tilt is None else min(ln_delta, -LN_2) + LN_LIKELY_SIDE
+    aimed = -max(-likely - (0.0 if uniform is None else LN_2), 0.1)
     n = len(above) if terms is None else terms
     counts = None if terms is None else terms / len(above)
     low_uniform, high_uniform = (1.0, 1.0) if uniform is None else (uniform, 1.0 - uniform)
     reach = math.sqrt(-2.0 * expected_variance * aimed / n) - 2.0 * aimed * most / n
 
-    def low_end(values: Array, mean: float, drawn: float) -> float:
+    def low_end(values: Array, mean: float, drawn: float, bound: Bound) -> float:
         # No bet may lose more than all where the end is likely to be: that is below the mean.
         highest = max(mean - 0.5 * reach, 0.5 * mean, 1e-3)
         bets = bet_sizes(max(round(n), 1), aimed, expected_variance, highest * most)
-        needed = ln_level - math.log(max(drawn, _LEAST_UNIFORM))
-        corners = [0.0, most, 0.0], [most, most, 0.0]
-        return lowest_ratio(values, below, needed, bets, corners, (0.0, 1.0), counts)
+        spared, corners = math.log(max(drawn, _LEAST_UNIFORM)), ([0.0, most, 0.0], [most, most, 0.0])
 
-    low = low_end(above, expected_mean, low_uniform)
-    return low, mirrored(low_end(below - above, 1.0 - expected_mean, high_uniform))
+        def ln_level(ratio: float) -> float:
+            return -float(bound(np.asarray(ratio))) - spared
+
+        return lowest_ratio(values, below, ln_level, bets, corners, (0.0, 1.0), counts)
+
+    of_low, of_high = bounds_of(ln_delta, tilt)
+    low = low_end(above, expected_mean, low_uniform, of_low)
+    return low, mirrored(low_end(below - above, 1.0 - expected_mean, high_uniform, of_high))
 
 
 def unit_mean_foreseen(
@@ -148,6 +160,7 @@ def unit_mean_foreseen(
     expected_mean: float,
     expected_variance: float,
     drawn: bool,
+    tilt: TiltedMean | None = None,
 ) -> Interval:
     """Return about where the ends of `unit_mean_interval` will be for n units; no guarantee rests on it.
 
@@ -160,6 +173,6 @@ def unit_mean_foreseen(
     values = np.clip(values + (near - values.mean()), 0.0, 1.0)
     low, high = unit_ratio_ends(
         values, np.ones(_POINTS), ln_delta, most=max(most, 1.0), expected_mean=expected_mean,
-        expected_variance=expected_variance, uniform=0.5 if drawn else None, terms=float(n),
+        expected_variance=expected_variance, uniform=0.5 if drawn else None, terms=float(n), tilt=tilt,
     )  # fmt: skip
     return min(low, mean), max(high, mean)

@@ -27,6 +27,7 @@ from sklearn_ada.guarantees.cross_groups import Bundles, CrossGroups
 from sklearn_ada.guarantees.intervals import averaged_auc_size, bentkus, hoeffding
 from sklearn_ada.guarantees.matchings import LEAST_BLOCKS, AreaSpread, Matchings
 from sklearn_ada.guarantees.scores import average_precision_interval
+from sklearn_ada.guarantees.tilted import tilted_by
 from sklearn_ada.metrics.base import (
     AllRows,
     Array,
@@ -152,15 +153,22 @@ def by_matchings(
         uniform = float(rng.random())
         scores = [outputs] if outputs.ndim == 1 else list(outputs.T)
         values = made.deal(scores, [np.flatnonzero(y == label) for label in labels], weights, rng)
-        return [made.ends(values, each, uniform) for each in ln_deltas]
+        return [
+            made.ends(values, each, uniform, None if i < even else tilt) for i, each in enumerate(ln_deltas)
+        ]
 
     def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
         return several(y, outputs, classes, (ln_delta,), rng)[0]
 
     name, theorem = "matched blocks", "bets on matched blocks with a drawn bound (Waudby-Smith, Ramdas 2024)"
-    tuning = {"blocks": made.blocks, "matchings": made.matchings, "variance": made.variance}
+    tuning, tilt = {"blocks": made.blocks, "matchings": made.matchings, "variance": made.variance}, None
+    if foreseen.guess_rows is not None:
+        tuning["guess_rows"] = foreseen.guess_rows
+        tilt = made.tilted(foreseen.guess_rows * made.blocks / min(sizes))
+        theorem += f", {tilted_by(value, foreseen.guess_rows)} (Pratt 1961)"
     return RowsInterval(
-        name, theorem, tuning, made.foreseen, ends, is_drawn=True, several=several,
+        name, theorem, tuning, partial(made.foreseen, tilt=tilt), ends, is_drawn=True,
+        announced=partial(made.foreseen, value), several=several, is_tilted=tilt is not None,
         deviation=math.sqrt(spread.variance(sizes) * min(sizes)),
         recorded={"by": name, "spread": spread.describe()},
     )  # fmt: skip
@@ -224,14 +232,39 @@ class AreaOfUnits(Measure):
         if high - low >= usual[1] - usual[0]:
             return None
 
-        def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
-            uniform = float(rng.random()) if foreseen.drawn else None
-            return made.ends(np.asarray(outputs, dtype=np.float64), ln_delta, uniform)
-
         name, bound = "pairs of groups", " with a drawn bound" if foreseen.drawn else ""
+        theorem = f"bets on pairs of groups{bound} (Waudby-Smith, Ramdas 2024)"
+        tuning, tilt = {"bundles": made.bundles, "variance": made.variance}, None
+        if foreseen.guess_rows is not None:
+            fewest = int(np.unique(foreseen.y, return_counts=True)[1].min())
+            tuning["guess_rows"] = foreseen.guess_rows
+            tilt = made.tilted(foreseen.guess_rows * made.terms / fewest)
+            theorem += f", {tilted_by(value, foreseen.guess_rows)} (Pratt 1961)"
+
+        def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
+            return several(y, outputs, classes, (ln_delta,), rng, 0)[0]
+
+        def several(
+            y: Array,
+            outputs: Array,
+            classes: Array | None,
+            ln_deltas: Sequence[float],
+            rng: Generator,
+            even: int,
+        ) -> list[Range]:
+            uniform, scores = (
+                float(rng.random()) if foreseen.drawn else None,
+                np.asarray(outputs, dtype=float),
+            )
+            tilts = [None if i < even else tilt for i in range(len(ln_deltas))]
+            return [
+                made.ends(scores, *each)
+                for each in zip(ln_deltas, [uniform] * len(tilts), tilts, strict=True)
+            ]
+
         return RowsInterval(
-            name, f"bets on pairs of groups{bound} (Waudby-Smith, Ramdas 2024)",
-            {"bundles": made.bundles, "variance": made.variance}, made.foreseen, ends, foreseen.drawn,
+            name, theorem, tuning, partial(made.foreseen, tilt=tilt), ends, foreseen.drawn,
+            partial(made.foreseen, value), several=several, is_tilted=tilt is not None,
             deviation=math.sqrt(made.variance / made.terms * size),
             recorded={"by": name, "spread": spread.describe()},
         )  # fmt: skip

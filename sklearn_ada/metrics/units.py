@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from sklearn_ada.accounting.filters import SAME_WEIGHT
 from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_half_width
+from sklearn_ada.guarantees.tilted import TiltedMean, tilted_by
 from sklearn_ada.guarantees.units import unit_mean_foreseen, unit_mean_interval
 from sklearn_ada.metrics.base import (
     AllRows,
@@ -343,24 +344,38 @@ def bets_on_units(
         most, apart = 1.0 / units.mean_share, math.sqrt(1.0 / units.mean_share)
     most, variance = most / density, (spread / density) ** 2 * apart
 
-    def at(value: float, ln_delta: float) -> Range:
-        tuned = {"most": most, "expected_mean": mean, "expected_variance": variance}
-        return metric_of(*unit_mean_foreseen(scaled(value), n, ln_delta, **tuned, drawn=drawn))
+    tilt, tuning = None, {"centre": mean, "spread": spread} | ({} if density == 1.0 else {"density": density})
+    if foreseen.guess_rows is not None:
+        tuning["guess_rows"] = foreseen.guess_rows
+        tilt = TiltedMean(mean, foreseen.guess_rows * n / len(foreseen.y), n, variance)
+
+    def at(value: float, ln_delta: float, tilt: TiltedMean | None = tilt) -> Range:
+        tuned: dict[str, Any] = {"most": most, "expected_mean": mean, "expected_variance": variance}
+        return metric_of(*unit_mean_foreseen(scaled(value), n, ln_delta, **tuned, drawn=drawn, tilt=tilt))
 
     def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
-        scale = scale_of(y) / density
+        return several(y, outputs, classes, (ln_delta,), rng, 0)[0]
+
+    def several(
+        y: Array, outputs: Array, classes: Array | None, ln_deltas: Sequence[float], rng: Generator, even: int
+    ) -> list[Range]:
+        scale, uniform = scale_of(y) / density, float(rng.random()) if drawn else None
         sums, below = (units.totals(scale * each) for each in columns(y, outputs, classes))
-        found = unit_mean_interval(
-            sums, below, ln_delta, most=most * (1.0 + 1e-9), expected_mean=mean,
-            expected_variance=variance, uniform=float(rng.random()) if drawn else None,
-        )  # fmt: skip
-        return metric_of(*found)
+        about: dict[str, Any] = {"most": most * (1.0 + 1e-9), "expected_mean": mean, "uniform": uniform}
+        return [
+            metric_of(*unit_mean_interval(
+                sums, below, each, **about, expected_variance=variance, tilt=None if i < even else tilt
+            ))
+            for i, each in enumerate(ln_deltas)
+        ]  # fmt: skip
 
     bound = " with a drawn bound" if drawn else ""
     theorem = f"bets on sums over a unit{bound} (Waudby-Smith, Ramdas 2024)"
-    tuning = {"centre": mean, "spread": spread} | ({} if density == 1.0 else {"density": density})
+    if tilt is not None:
+        theorem += f", {tilted_by(foreseen.value, tuning['guess_rows'])} (Pratt 1961)"
     return RowsInterval(
-        BETS_ON_UNITS, theorem, tuning, at, ends, drawn, recorded={"by": BETS_ON_UNITS}
+        BETS_ON_UNITS, theorem, tuning, at, ends, drawn, lambda ln_delta: at(foreseen.value, ln_delta, None),
+        several=several, is_tilted=tilt is not None, recorded={"by": BETS_ON_UNITS},
     )  # fmt: skip
 
 

@@ -58,14 +58,14 @@ def test_intervals_out_of_holdouts_are_about_as_wide_as_normal_ones(counts, samp
     answers = [certified(seed, *counts) for seed in range(samples)]
     assert all("matched blocks" in answer.certificate.theorem for answer in answers)
     normal = [normal_width(seed, *counts, a.certificate.ln_delta) for seed, a in enumerate(answers)]
-    assert 2.0 * np.mean([a.half_width for a in answers]) <= 1.45 * np.mean(normal)
+    assert 2.0 * np.mean([a.half_width for a in answers]) <= 1.25 * np.mean(normal)
     assert sum(not a.interval[0] <= 0.9 <= a.interval[1] for a in answers) <= 0.2 * samples
 
 
 @pytest.mark.parametrize(
     ("counts", "how"),
-    [((100, 900), {"guess_from": False}), ((100, 900), {"drawn": False}), ((12, 300), {}), ((6, 300), {})],
-    ids=["a number for a guess", "nothing drawn", "Bentkus is narrower", "fewer blocks than eight"],
+    [((100, 900), {"guess_from": False}), ((100, 900), {"drawn": False}), ((6, 300), {})],
+    ids=["a number for a guess", "nothing drawn", "fewer blocks than eight"],
 )
 def test_the_interval_of_the_value_alone_is_kept(counts, how):
     answer = certified(0, *counts, **how)

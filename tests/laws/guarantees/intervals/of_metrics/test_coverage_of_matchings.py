@@ -37,7 +37,7 @@ def area_of(shift, values):
     return float(positive @ (np.cumsum(negative) - 0.5 * negative))
 
 
-def misses(law, delta, samples, *, seed=0, wrong=None):
+def misses(law, delta, samples, *, seed=0, wrong=None, tilted=False):
     """Return how many samples are missed; ``wrong`` is what is done wrongly."""
     n_negative, n_positive, shift, values = LAWS[law]
     rng, sizes, area = np.random.default_rng(seed), (n_negative, n_positive), area_of(shift, values)
@@ -56,7 +56,8 @@ def misses(law, delta, samples, *, seed=0, wrong=None):
             dealt = made.deal([scores], rows, {(1, 0): 1.0}, rng)
         if wrong == "one matching is chosen":
             dealt = dealt[[np.argmax(abs(dealt.mean(axis=1) - area))]]
-        low, high = made.ends(dealt, ln_delta, rng.random())
+        tilt = made.tilted(3.0 * made.blocks) if tilted else None
+        low, high = made.ends(dealt, ln_delta, rng.random(), tilt)
         count += not low <= area <= high
     return count
 
@@ -64,8 +65,9 @@ def misses(law, delta, samples, *, seed=0, wrong=None):
 @pytest.mark.parametrize("delta", [0.36, 0.05])
 @pytest.mark.parametrize("law", ["50 rows", "50 rows, ties", "300 rows", "300 rows, nearly perfect"])
 @pytest.mark.parametrize("samples", [100, pytest.param(500, marks=pytest.mark.thorough)])
-def test_no_more_samples_are_missed_than_delta_allows(law, delta, samples):
-    assert not is_too_often(misses(law, delta, samples), samples, delta)
+@pytest.mark.parametrize("tilted", [False, True])
+def test_no_more_samples_are_missed_than_delta_allows(law, delta, samples, tilted):
+    assert not is_too_often(misses(law, delta, samples, tilted=tilted), samples, delta)
 
 
 @pytest.mark.slow
@@ -79,11 +81,13 @@ def test_no_more_of_many_samples_are_missed(law, delta):
         assert is_too_often(missed, 2000, delta / 2.0)
 
 
-@pytest.mark.parametrize("wrong", ["blocks share negatives", "one matching is chosen"])
-def test_what_is_no_wealth_is_missed_too_often(wrong):
+@pytest.mark.parametrize(
+    ("wrong", "law", "delta"),
+    [("blocks share negatives", "10 negatives", 0.05), ("one matching is chosen", "300 rows", 0.36)],
+)
+def test_what_is_no_wealth_is_missed_too_often(wrong, law, delta):
     """What is checked above can fail: where blocks depend on each other, or a matching on the rows."""
-    law = "10 negatives" if wrong == "blocks share negatives" else "50 rows"
-    assert is_too_often(misses(law, 0.05, 300, wrong=wrong), 300, 0.05)
+    assert is_too_often(misses(law, delta, 300, wrong=wrong), 300, delta)
 
 
 def test_the_values_of_blocks_have_the_area_of_all_pairs_as_their_mean():

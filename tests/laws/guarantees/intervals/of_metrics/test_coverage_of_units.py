@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sklearn_ada.guarantees import betting_predictable, unit_mean_interval
+from sklearn_ada.guarantees import TiltedMean, betting_predictable, unit_mean_interval
 from tests.support.laws import is_too_often
 
 BOUND = 20.0  # of a weight
@@ -31,14 +31,20 @@ def heavy_weights(rng, n):
     return weight * right / known, weight / known, truth, 1.0 / known
 
 
-def misses(law, n, delta, samples, *, wrong=None, seed=0):
-    """Return how many samples are missed; ``wrong`` is what is done wrongly."""
+def misses(law, n, delta, samples, *, wrong=None, off=None, seed=0):
+    """Return how many samples are missed; ``wrong`` is what is done wrongly.
+
+    ``off`` is by how many of its standard errors a guess is off that divides the level; None: none does.
+    """
     rng, count = np.random.default_rng(seed), 0
     for _ in range(samples):
         sums, below, truth, most = law(rng, n)
         if wrong == "means of whole groups":
             sums, below, most = sums / below, np.ones(n), 1.0
         foreseen = {"most": most, "expected_mean": truth, "expected_variance": 0.5}
+        if off is not None:
+            guess = min(max(truth + off * math.sqrt(0.5 / (3 * n)), 0.0), 1.0)
+            foreseen["tilt"] = TiltedMean(guess, 3.0 * n, n, 0.5)
         low, high = unit_mean_interval(sums, below, math.log(delta), uniform=rng.random(), **foreseen)
         count += not low <= truth <= high
     return count
@@ -50,6 +56,13 @@ def misses(law, n, delta, samples, *, wrong=None, seed=0):
 @pytest.mark.parametrize("samples", [80, pytest.param(1000, marks=pytest.mark.thorough)])
 def test_no_more_samples_are_missed_than_delta_allows(law, n, delta, samples):
     assert not is_too_often(misses(law, n, delta, samples), samples, delta)
+
+
+@pytest.mark.parametrize("off", [-2.0, 0.0, 2.0])
+@pytest.mark.parametrize("law", [unequal_groups, heavy_weights])
+@pytest.mark.parametrize("samples", [60, pytest.param(600, marks=pytest.mark.thorough)])
+def test_a_guess_that_divides_the_level_may_be_wrong(law, off, samples):
+    assert not is_too_often(misses(law, 300, 0.36, samples, off=off), samples, 0.36)
 
 
 @pytest.mark.slow
