@@ -175,6 +175,8 @@ def listed():
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_a_function_is_what_the_table_says(number, settings, tmp_path):
     case, found = CASES[number], {}
+    if case[1] is metrics.d2_log_loss_score and "d2_log_loss_score" not in metrics.get_scorer_names():
+        pytest.skip("this scikit-learn has no string for it")
     for setting in settings:
         found[setting], answer, scorer = word(case, setting, tmp_path / f"{setting}.db")
         if setting == "own mix" and found[setting] == "interval":
