@@ -209,6 +209,7 @@ LEAST_LN_DELTA = -1e4  # stands for a level of which nothing is left, where a nu
 _SPREAD, _BY_VALUE_SPREAD = 1.0 / 8.0, 1.0 / 64.0
 # Where all rows decide, ends vary by more than such steps: then a final has fewer, and its ends fewer still.
 _OF_FINAL, _OF_ENDS = 32, 8
+_FOR_ROWS = 3  # numbers that foresee such ends
 
 
 @dataclass(frozen=True)
@@ -225,31 +226,25 @@ class SealedInterval:
     by_value : tuple of float, default=()
         Of ends that follow from the value: logarithm of the level of a side at which it would be published
         now, and the distances to the lower end there, from the guess and from a standard error below it, and
-        to the upper end, from the guess and from a standard error above. Empty where all rows decide and ends
-        are not foreseen by the rows of the guess.
-    by_rows : bool, default=False
-        Whether all rows decide on the ends, which are foreseen like those of the guess, and released in
-        steps that suit how they vary.
+        to the upper end, from the guess and from a standard error above. Where all rows decide, one distance
+        to each end, as rows of the guess foresee it; or empty, on older ledgers.
     """
 
     windows: Windows
     tuning: dict[str, Any] = field(default_factory=dict)
     tilted: bool = False
     by_value: tuple[float, ...] = ()
-    by_rows: bool = False
 
     @classmethod
     def from_description(cls, mechanism: dict[str, Any]) -> Self:
         """Return the interval that `describe` wrote into a record."""
         windows = {each.name: mechanism[each.name] for each in fields(Windows)}
         tilted, by_value = mechanism.get("tilted", False), tuple(mechanism.get("by_value", ()))
-        by_rows = mechanism.get("by_rows", False)
-        return cls(Windows(**windows), mechanism.get("tuning", {}), tilted, by_value, by_rows)
+        return cls(Windows(**windows), mechanism.get("tuning", {}), tilted, by_value)
 
     def describe(self) -> dict[str, Any]:
         """Return all that is fixed, ready for JSON."""
         more = {"tuning": self.tuning, "tilted": self.tilted, "by_value": list(self.by_value)}
-        more["by_rows"] = self.by_rows
         return {"statistic": "interval", **vars(self.windows), **{k: v for k, v in more.items() if v}}
 
     @property
@@ -359,6 +354,11 @@ class SealedInterval:
         return of_value - 2.0 * ln_cauchy(off, self._spread * UNSEALED)
 
     @property
+    def by_rows(self) -> bool:
+        """Whether all rows decide on ends that rows of the guess foresee, which are released in larger steps."""
+        return len(self.by_value) == _FOR_ROWS
+
+    @property
     def _spread(self) -> float:
         return _BY_VALUE_SPREAD if self.by_value and not self.by_rows else _SPREAD
 
@@ -391,6 +391,8 @@ class SealedInterval:
     def _of_value(self, ln_level: float, value: float) -> Ends:
         """Return ends that follow from the value, between the levels at which they were computed."""
         windows, (ln_published, *distances) = self.windows, self.by_value
+        if self.by_rows:
+            distances = [distances[0], distances[0], distances[1], distances[1]]
         published, announced = math.sqrt(-ln_published), math.sqrt(-windows.ln_level)
         part = (math.sqrt(-ln_level) - published) / (announced - published) if announced > published else 0.0
         away, ends = (value - windows.guess) / windows.tau, []

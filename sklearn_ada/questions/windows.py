@@ -240,7 +240,7 @@ def in_windows(
     if varies or (not by_rows and policy.format >= 4):
         by_value = _by_value(whole, policy.ln_sealed + math.log(FINAL) - nats, tau)
     tilted = isinstance(whole, RowsQuestion) and whole.construction.is_tilted
-    seal = SealedInterval(windows, tuning, tilted, by_value, varies)
+    seal = SealedInterval(windows, tuning, tilted, (*by_value[:2], *by_value[3:4]) if varies else by_value)
     return WindowQuestion(coded, whole, interval_or_table(seal, counted))
 
 
