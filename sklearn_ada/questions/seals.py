@@ -355,7 +355,7 @@ class SealedInterval:
 
     @property
     def by_rows(self) -> bool:
-        """Whether all rows decide on ends that rows of the guess foresee, which are released in larger steps."""
+        """Whether all rows decide on ends that rows of the guess foresee, released in larger steps."""
         return len(self.by_value) == _FOR_ROWS
 
     @property
