@@ -30,11 +30,30 @@ TERMS = {
     "tables_exact": {},
     "tables_priced": {"answers": "coarse", "class_mix": "priced"},
     "tables_declared": {"answers": "coarse", "class_mix": {0: 0.9, 1: 0.1}},
+    "tables_published": {"answers": "coarse"},
+    "areas": {"answers": "coarse"},
+    "groups": {"answers": "coarse", "groups": np.arange(400) // 4},
+    "groups_exact": {"groups": np.arange(400) // 4},
+    "weights": {"answers": "coarse", "sample_weight": 1.0 + np.arange(400) % 3},
+    "weights_bound": {"sample_weight": 1.0 + np.arange(400) % 3, "weight_bound": 4.0},
 }
 """What ledgers are begun with, by the names of files."""
 OF_TWO = ("precision", "jaccard", "balanced_accuracy", "matthews_corrcoef")
-TABLES = {"tables": OF_TWO, "tables_exact": OF_TWO, "tables_priced": (), "tables_declared": OF_TWO}
+TABLES = {
+    "tables": OF_TWO, "tables_exact": OF_TWO, "tables_priced": (), "tables_declared": OF_TWO,
+    "tables_published": OF_TWO[:1],
+}  # fmt: skip
 """Of which of these F1, a difference, and these metrics are asked."""
+OF_UNITS = ("roc_auc", "f1", "precision")
+UNITS = {
+    "areas": ("roc_auc",), "groups": OF_UNITS, "groups_exact": OF_UNITS, "weights": OF_UNITS, "weights_bound": (),
+}  # fmt: skip
+"""Of which of these an accuracy with validation rows, and these metrics are asked."""
+PUBLISHED = {
+    "coarse": "accuracy", "tables_published": "f1", "areas": "roc_auc", "groups": "roc_auc", "weights": "f1",
+}  # fmt: skip
+"""What is published of which of these, before they are closed and all is unsealed."""
+FORESEEN = {"guess_from": (X + 0.01, Y)}
 
 
 def opened(path, name):
@@ -51,7 +70,21 @@ def conversation(path, name):
     """Return a holdout of which everything was asked that its ledger can answer."""
     holdout = opened(path, name)
     if name in TABLES:
-        return conversation_about_tables(holdout, TABLES[name])
+        ask_about_tables(holdout, TABLES[name])
+    elif name in UNITS:
+        ask_about_units(holdout, UNITS[name])
+    else:
+        ask_about_accuracy(holdout)
+    if name in PUBLISHED:
+        with contextlib.suppress(ValueError):  # an older format may have no interval for it
+            holdout.publish(model(1), scoring=PUBLISHED[name])
+        holdout.close()
+        holdout.unseal()
+    return holdout
+
+
+def ask_about_accuracy(holdout):
+    """Ask a holdout for accuracies in every way."""
     holdout.check(model(1), scoring="accuracy", guess=0.8)
     holdout.check(model(1), scoring="accuracy", guess=0.3)
     holdout.certify(model(1), scoring="accuracy", guess=0.85)
@@ -61,26 +94,24 @@ def conversation(path, name):
         asked = {"scoring": "accuracy", "purpose": "certify", "guess": 0.85, "round_name": round_name}
         holdouts.ask(holdout, model(depth), **asked)
     holdout.select([model(1), model(2)], scoring="accuracy")
-    if name == "coarse":
-        holdout.publish(model(1), scoring="accuracy")
-        holdout.close()
-        holdout.unseal()
-    return holdout
 
 
-def conversation_about_tables(holdout, more):
-    """Ask a holdout for F1 and more metrics of two classes, and for a difference; return it."""
+def ask_about_tables(holdout, more):
+    """Ask a holdout for F1 and more metrics of two classes, and for a difference."""
     holdout.certify(model(1), scoring="accuracy", guess=0.85)
-    foreseen = {"guess_from": (X + 0.01, Y)}
     for scoring in ("f1", *more):
-        holdout.certify(model(1), scoring=scoring, **foreseen)
+        holdout.certify(model(1), scoring=scoring, **FORESEEN)
     holdout.certify(model(3), scoring="f1", guess=0.5)
-    holdout.compare(model(1), model(2), scoring="accuracy", **foreseen)
-    if holdout.report().answers == "coarse":
-        holdout.publish(model(1), scoring="f1")
-        holdout.close()
-        holdout.unseal()
-    return holdout
+    holdout.compare(model(1), model(2), scoring="accuracy", **FORESEEN)
+
+
+def ask_about_units(holdout, more):
+    """Ask a holdout for an accuracy by bets, and for more metrics where its format has them."""
+    holdout.certify(model(1), scoring="accuracy", guess=0.85)
+    holdout.certify(model(2), scoring="accuracy", **FORESEEN)
+    for scoring in more:
+        with contextlib.suppress(ValueError):
+            holdout.certify(model(1), scoring=scoring, **FORESEEN)
 
 
 def main():

@@ -83,7 +83,7 @@ def test_every_format_is_asked_and_asked_again(number, name, tmp_path, capsys):
     assert "agrees with the ledger" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("kept", sorted(HERE.glob("format_4_*.sql")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("kept", sorted(HERE.glob("format_[45]_*.sql")), ids=lambda path: path.stem)
 def test_new_questions_are_answered_as_the_release_did_that_began_the_format(kept, restored, tmp_path):
     _, number, name = kept.stem.split("_", 2)
     then = open_existing_ledger(str(restored(kept)), State)
