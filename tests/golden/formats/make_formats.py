@@ -46,7 +46,8 @@ TABLES = {
 """Of which of these F1, a difference, and these metrics are asked."""
 OF_UNITS = ("roc_auc", "f1", "precision")
 UNITS = {
-    "areas": ("roc_auc",), "groups": OF_UNITS, "groups_exact": OF_UNITS, "weights": OF_UNITS, "weights_bound": (),
+    "areas": OF_UNITS[:1], "groups": OF_UNITS, "groups_exact": OF_UNITS, "weights": OF_UNITS,
+    "weights_bound": (),
 }  # fmt: skip
 """Of which of these an accuracy with validation rows, and these metrics are asked."""
 PUBLISHED = {
