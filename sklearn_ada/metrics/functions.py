@@ -8,6 +8,7 @@ sign, as in scikit-learn's own scorers; other signs, and options that are not li
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -21,7 +22,7 @@ from sklearn_ada.metrics.base import SCORERS, Array, Measure, class_positions
 from sklearn_ada.metrics.means import Mean, neg_gamma_deviance, neg_poisson_deviance, neg_squared, top_scored
 from sklearn_ada.metrics.outputs import ALL_SCORES, LABELS, NUMBERS, SCORES, Response
 from sklearn_ada.metrics.regression import Explained
-from sklearn_ada.metrics.scorers import as_label, as_shortest
+from sklearn_ada.metrics.scorers import as_shortest, is_of_function
 from sklearn_ada.metrics.tables import table_of_scorer
 
 Options = dict[str, Any]
@@ -38,10 +39,15 @@ def measure_of_scorer(scoring: Any) -> Measure | None:
     >>> measure_of_scorer(loss).kind
     'mean'
     """
-    table = table_of_scorer(scoring)
-    written = as_shortest(scoring)
-    if table is not None or not isinstance(written, tuple):
-        return table
+    with contextlib.suppress(TypeError, ValueError):  # of options that scikit-learn refuses as well
+        return table_of_scorer(scoring) or _measure_of_mean(as_shortest(scoring))
+    return None
+
+
+def _measure_of_mean(written: Any) -> Measure | None:
+    """Return the measure of what `as_shortest` makes of a scorer, if the function is listed."""
+    if not is_of_function(written):
+        return None
     function, options, rest = written
     for methods in _METHODS:
         for is_loss in (False, True):
@@ -115,8 +121,8 @@ def _explained(options: Options) -> Measure | None:
 
 
 def _top(methods: tuple[str, ...], options: Options) -> Measure | None:
-    k = int(options.pop("k", 2))
-    if options or k < 2 or "predict" in methods:
+    k = options.pop("k", 2)
+    if options or not isinstance(k, int) or k < 2 or "predict" in methods:
         return None
     response = replace(ALL_SCORES, methods=methods)
     return _mean(partial(top_scored, k=k), response, counts=True, needs_every_class=True)
@@ -143,19 +149,15 @@ def _area(methods: tuple[str, ...], options: Options) -> Measure | None:
     return replace(SCORERS["roc_auc"], response=replace(SCORES, methods=methods))
 
 
-def _label(options: Options) -> Any:
-    return as_label(options.pop("pos_label", 1))
-
-
 def _brier(methods: tuple[str, ...], options: Options) -> Measure | None:
-    label = _label(options)
+    label = options.pop("pos_label", 1)
     if options or methods != ("predict_proba",):
         return None
     return replace(SCORERS["neg_brier_score"], positive=label, scorer_of=None)
 
 
 def _precision(methods: tuple[str, ...], options: Options) -> Measure | None:
-    label = _label(options)
+    label = options.pop("pos_label", 1)
     if options or "predict" in methods:
         return None
     response = replace(SCORES, methods=methods)

@@ -270,7 +270,8 @@ class AreaOfUnits(Measure):
         )  # fmt: skip
 
     def _rows(self, is_positive: Array) -> CrossGroups:
-        return CrossGroups(np.asarray(is_positive), self.units.unit, self.units.weight)
+        weight = self.units.weight / self.units.weight.max()  # as products of very large ones overflow
+        return CrossGroups(np.asarray(is_positive), self.units.unit, weight)
 
 
 _KEPT = 40  # quantiles of the scores of a guess

@@ -83,7 +83,7 @@ def name_of_class(scoring: Callable[..., Any]) -> tuple[str, Any] | None:
     if not isinstance(written, tuple) or "pos_label" not in written[1]:
         return None
     function, options, rest = written
-    label = as_label(options.pop("pos_label"))
+    label = options.pop("pos_label")
     for name, measure in SCORERS.items():
         if measure.scorer_of is not None and f"{name}_macro" in get_scorer_names():
             known, fixed, like = as_shortest(measure.scorer_of())
@@ -92,23 +92,13 @@ def name_of_class(scoring: Callable[..., Any]) -> tuple[str, Any] | None:
     return None
 
 
-def as_label(option: Any) -> Any:
-    """Return a class as it was written: `as_shortest` makes a float of each number.
-
-    Examples
-    --------
-    >>> as_label(0.0), as_label("yes")
-    (0, 'yes')
-    """
-    return int(option) if isinstance(option, float) and option.is_integer() else option
-
-
 def as_shortest(scoring: Callable[..., Any]) -> Any:
     """Return what a scorer of ``make_scorer`` computes, in the shortest way to write it.
 
     That is its function, the options that are not the function's defaults, and the rest, as a tuple. A
     partial function is the function with options, and one that scikit-learn has for an option of another is
-    this one. Any other scorer is returned as it is.
+    this one. Whole numbers are integers, of which digests have all digits. Any other scorer is returned as it
+    is.
 
     Examples
     --------
@@ -139,11 +129,28 @@ def as_shortest(scoring: Callable[..., Any]) -> Any:
         function, fixed = _OF_ANOTHER.get(function, (function, fixed))
     defaults = _defaults_of(function)
     kept = {
-        name: float(option) if isinstance(option, Real) else option
+        name: _number(option) if isinstance(option, Real) else option
         for name, option in {**options, **fixed}.items()
         if name not in defaults or not _is_same(option, defaults[name])
     }
     return function, kept, rest
+
+
+def is_of_function(written: Any) -> bool:
+    """Return whether `as_shortest` found a plain function; other callables may have no hash.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import f1_score, make_scorer
+    >>> is_of_function(as_shortest(make_scorer(f1_score))), is_of_function(f1_score)
+    (True, False)
+    """
+    return isinstance(written, tuple) and inspect.isfunction(written[0])
+
+
+def _number(option: Any) -> float:
+    number = float(option)
+    return int(option) if number.is_integer() else number
 
 
 def _is_dict(part: Any) -> bool:

@@ -41,7 +41,7 @@ from sklearn_ada.metrics.base import (
     register,
 )
 from sklearn_ada.metrics.mixes import table_at_mix
-from sklearn_ada.metrics.scorers import as_label, as_shortest
+from sklearn_ada.metrics.scorers import as_shortest, is_of_function
 from sklearn_ada.metrics.two_class import TWO_CLASSES, TwoClasses
 from sklearn_ada.metrics.units import UnequalRatio, counts_of
 
@@ -269,7 +269,7 @@ def table_of_scorer(scoring: Any) -> ClassTable | None:
     'linear'
     """
     written = as_shortest(scoring)
-    if not isinstance(written, tuple) or written[2] != as_shortest(_PLAIN)[2]:
+    if not is_of_function(written) or written[2] != as_shortest(_PLAIN)[2]:
         return None
     function, options, _ = written
     if function is metrics.cohen_kappa_score and options.keys() <= {"weights"}:
@@ -289,7 +289,7 @@ def _of_classes(function: Any, options: dict[str, Any]) -> ClassTable | None:
     """Return the measure of a function that has averages over classes, with these options."""
     metric, written = _OF_CLASSES.get(function), dict(options)
     beta, average = float(options.pop("beta", 1.0)), options.pop("average", "binary")
-    positive, labels = as_label(options.pop("pos_label", 1)), options.pop("labels", None)
+    positive, labels = options.pop("pos_label", 1), options.pop("labels", None)
     if metric is None or options.pop("zero_division", 0) not in (0, "warn") or options:
         return None
     if metric == "f_beta" and beta == 0.0:

@@ -132,6 +132,20 @@ def test_the_area_of_given_weights_is_that_of_repeated_rows(tmp_path):
     assert values[0] == pytest.approx(values[1], abs=0.01)
 
 
+@pytest.mark.parametrize("name", ["roc_auc", "f1", "accuracy"])
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_weights_of_any_size_are_only_compared(name, factor, tmp_path):
+    X, y, _ = rows(0, 40)
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    answers = [
+        Holdout(X, y, sample_weight=weight * by, ledger=tmp_path / f"{by}.db", random_state=0)
+        .certify(Scored().fit(X, y), scoring=name, guess_from=rows(1)[:2])
+        for by in (1.0, factor)
+    ]  # fmt: skip
+    assert answers[0].value == pytest.approx(answers[1].value, abs=0.01)
+    assert answers[0].half_width == pytest.approx(answers[1].half_width, rel=0.2)
+
+
 REFUSED = {
     "check": ("f1", {"guess": 0.8}, "check", {}, "which a certify releases and a check does not"),
     "number": ("f1", {"guess": 0.8}, "certify", {}, "give guess_from="),

@@ -7,6 +7,7 @@
 import csv
 import pathlib
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -48,6 +49,30 @@ class Labels(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         found = np.log(self.predict_proba(X))
         return found[:, 1] - found[:, 0] if self.classes == 2 else found
+
+
+LONG = 20231101
+
+
+class LongLabels(Labels):
+    """Has labels with more digits than digests have of floats."""
+
+    @property
+    def classes_(self):
+        return np.arange(2) + LONG
+
+    def predict(self, X):
+        return super().predict(X) + LONG
+
+
+@dataclass
+class Cost:
+    """What a mistake costs; it has no hash."""
+
+    each: float
+
+    def __call__(self, y, predicted):
+        return float(-self.each * np.mean(y != predicted))
 
 
 class Numbers(RegressorMixin, BaseEstimator):
@@ -198,6 +223,30 @@ def test_one_function_written_in_two_ways_is_one_question(first, second, tmp_pat
     scorers = [make_scorer(metrics.mean_pinball_loss, **LOSS, **options) for options in (first, second)]
     answers = [holdout.certify(model_of(0), scoring=each, guess_from=rows(1, 0)) for each in scorers]
     assert answers[1].repeated
+
+
+def test_two_classes_with_long_numbers_are_two_questions(tmp_path):
+    """What is published without rows of a guess does not have those of the other class."""
+    (X, y), (seen, of_seen) = (rows(seed, 2) for seed in (0, 1))
+    kept = np.r_[np.flatnonzero(y), np.flatnonzero(y == 0)[::3]]
+    X, y, of_seen = X[kept], y[kept] + LONG, of_seen + LONG
+    scorers = [make_scorer(metrics.fbeta_score, beta=2, pos_label=LONG + c) for c in (0, 1)]
+    holdout = Holdout(X, y, ledger=tmp_path / "a.db", answers="coarse")
+    holdout.certify(LongLabels(), scoring=scorers[0], guess_from=(seen, of_seen))
+    published = holdout.publish(LongLabels(), scoring=scorers[1])
+    assert published.value == pytest.approx(scorers[1](LongLabels(), X, y))
+    assert not published.repeated
+
+
+@pytest.mark.parametrize("scoring", [
+    make_scorer(Cost(0.2)), make_scorer(metrics.top_k_accuracy_score, k=2.7, **PROBABLE),
+    make_scorer(metrics.mean_pinball_loss, alpha=None, **LOSS), make_scorer(metrics.fbeta_score, beta="x"),
+    make_scorer(metrics.mean_tweedie_deviance, power="x", **LOSS),
+    make_scorer(metrics.f1_score, average="macro", labels=[[1]]),
+])  # fmt: skip
+def test_what_scikit_learn_does_not_have_is_no_metric_of_it(scoring):
+    """A callable without a hash, and an option that scikit-learn refuses."""
+    assert Metric(scoring).kind == "general"
 
 
 @pytest.mark.parametrize("number", [1, 3, 5])
