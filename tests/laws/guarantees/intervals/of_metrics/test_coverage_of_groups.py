@@ -10,6 +10,7 @@ from sklearn_ada.guarantees import (
     AreaSpread,
     ExpectedLosses,
     auc_of_groups_interval,
+    cross_groups,
     r_squared_interval,
     unit_mean_interval,
 )
@@ -83,6 +84,21 @@ def auc_misses(n, delta, samples, *, tied=False, rare=False, wrong=None, off=Non
     return count
 
 
+def pair_misses(n, delta, samples, *, wrong=None, seed=0):
+    """Return how many samples are missed of groups of a positive row that is certain, and one that is not.
+
+    Then all rounds of a tournament see the same, and a mean over them is as uncertain as one of them.
+    """
+    rng, count, group = np.random.default_rng(seed), 0, np.repeat(np.arange(n), 2)
+    is_positive, area = np.arange(2 * n) % 2 == 0, 0.7
+    for _ in range(samples):
+        scores = np.where(is_positive, 0.5, rng.random(2 * n) > area)
+        about = {"expected_area": area, "spread": AreaSpread((0.21, 0.001), 0.001), "uniform": rng.random()}
+        low, high = auc_of_groups_interval(scores, is_positive, group, math.log(delta), **about)
+        count += not low <= area <= high
+    return count
+
+
 def ratio_misses(n, delta, samples, *, wrong=None, seed=0):
     """Return how many samples of an F1 are missed: true positives of a group come together."""
     rng, count = np.random.default_rng(seed), 0
@@ -127,6 +143,7 @@ def explained_misses(n, delta, samples, *, wrong=None, seed=0):
 LAWS = {
     "AUC": auc_misses,
     "AUC with ties": lambda *about, **how: auc_misses(*about, tied=True, **how),
+    "AUC of equal groups": pair_misses,
     "AUC with few positives": lambda *about, **how: auc_misses(*about, rare=True, **how),
     "F1": ratio_misses,
     "R2": explained_misses,
@@ -170,3 +187,8 @@ MUTANTS = {
 @pytest.mark.parametrize(("law", "wrong"), MUTANTS.values(), ids=MUTANTS)
 def test_what_forgets_the_groups_is_noticed(law, wrong):
     assert is_too_often(law(100, 0.05, 30, wrong=wrong), 30, 0.05)
+
+
+def test_blocks_that_are_taken_for_independent_are_noticed(monkeypatch):
+    monkeypatch.setattr(cross_groups, "_rounds", lambda bundles: 1)
+    assert is_too_often(pair_misses(50, 0.05, 30), 30, 0.05)
