@@ -124,6 +124,10 @@ class Foreseen:
     by_blocks: bool = False
 
 
+USUAL_IN, SELDOM_IN = 10.0, 50.0
+"""One part in so many of a level has the interval of the value alone, with and without a tolerance."""
+
+
 @dataclass(frozen=True)
 class RowsInterval:
     """How all rows become the ends of an interval.
@@ -176,7 +180,7 @@ class RowsInterval:
     deviation: float | None = None
     is_tilted: bool = False
     recorded: dict[str, Any] = field(default_factory=dict)
-    usual_in: float = 10.0
+    usual_in: float = USUAL_IN
     is_alone: bool = False
     counted: Counted | None = None
 

@@ -29,6 +29,8 @@ from sklearn_ada.guarantees.matchings import LEAST_BLOCKS, AreaSpread, Matchings
 from sklearn_ada.guarantees.scores import average_precision_interval
 from sklearn_ada.guarantees.tilted import tilted_by
 from sklearn_ada.metrics.base import (
+    SELDOM_IN,
+    USUAL_IN,
     AllRows,
     Array,
     Foreseen,
@@ -170,7 +172,7 @@ def by_matchings(
         name, theorem, tuning, partial(made.foreseen, tilt=tilt), ends, is_drawn=True,
         announced=partial(made.foreseen, value), several=several, is_tilted=tilt is not None,
         deviation=math.sqrt(spread.variance(sizes) * min(sizes)),
-        recorded={"by": name, "spread": spread.describe()},
+        recorded={"by": name, "spread": spread.describe()}, usual_in=USUAL_IN if tilt is None else SELDOM_IN,
     )  # fmt: skip
 
 
@@ -267,6 +269,7 @@ class AreaOfUnits(Measure):
             partial(made.foreseen, value), several=several, is_tilted=tilt is not None,
             deviation=math.sqrt(made.variance / made.terms * size),
             recorded={"by": name, "spread": spread.describe()},
+            usual_in=USUAL_IN if tilt is None else SELDOM_IN,
         )  # fmt: skip
 
     def _rows(self, is_positive: Array) -> CrossGroups:

@@ -38,6 +38,8 @@ from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_h
 from sklearn_ada.guarantees.tilted import TiltedMean, tilted_by
 from sklearn_ada.guarantees.units import unit_mean_foreseen, unit_mean_interval
 from sklearn_ada.metrics.base import (
+    SELDOM_IN,
+    USUAL_IN,
     AllRows,
     Array,
     Foreseen,
@@ -376,6 +378,7 @@ def bets_on_units(
     return RowsInterval(
         BETS_ON_UNITS, theorem, tuning, at, ends, drawn, lambda ln_delta: at(foreseen.value, ln_delta, None),
         several=several, is_tilted=tilt is not None, recorded={"by": BETS_ON_UNITS},
+        usual_in=USUAL_IN if tilt is None else SELDOM_IN,
     )  # fmt: skip
 
 
