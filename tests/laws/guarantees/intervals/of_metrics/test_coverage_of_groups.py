@@ -127,7 +127,7 @@ def explained_misses(n, delta, samples, *, wrong=None, seed=0):
     group, is_large = patients(n)
     mean, error = np.where(is_large, 1.0, -0.2), np.where(is_large, 1.2, 0.4)
     baseline = 1.0 + mean.var()
-    clip = {"target_range": (-2.5, 2.5), "most_error": 2.0}
+    clip = {"target_range": (-3.7, 3.7), "most_error": 2.0}
     expected = ExpectedLosses(float(mean.mean()), float((error**2).mean()), baseline, 0.4, 0.8, 0.1)
     truth = 1.0 - (error**2).mean() / baseline
     for _ in range(samples):
