@@ -173,7 +173,7 @@ class AreaSpread(NamedTuple):
         return cls(tuple(max(float(each.var()), least) for each in rows), pairs)
 
     def describe(self) -> dict[str, Any]:
-        """Return it to six digits, ready for JSON.
+        """Return it to four digits, ready for JSON.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class AreaSpread(NamedTuple):
         >>> AreaSpread((0.02, 0.02), 0.05).describe()
         {'rows': [0.02, 0.02], 'pairs': 0.05}
         """
-        digits = [float(f"{each:.6g}") for each in (*self.rows, self.pairs)]
+        digits = [float(f"{each:.4g}") for each in (*self.rows, self.pairs)]
         return {"rows": digits[:-1], "pairs": digits[-1]}
 
     def variance(self, sizes: Sequence[float]) -> float:
