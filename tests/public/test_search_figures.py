@@ -144,7 +144,7 @@ def test_the_naive_holdout_is_called_fine_only_where_its_interval_holds():
     assert found == ["yes", "yes", "nearly", "nearly", "no", "no"]
 
 
-# Of ends that all rows decide on, a few more are rounded away; how rows of a group go together is not foreseen.
+# Ends that all rows decide on are rounded more; how rows of a group go together is not foreseen.
 @pytest.mark.parametrize(
     ("name", "most", "published"),
     [("AUC", 3.2, 1.09), ("F1", 3.2, 1.09), ("R^2", 3.2, 1.12), ("accuracy, groups", 4.2, 1.09),
