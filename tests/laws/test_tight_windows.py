@@ -26,6 +26,7 @@ from sklearn_ada.questions.question import Transcript
 from sklearn_ada.questions.seals import SealedInterval
 from sklearn_ada.questions.windows import WindowQuestion
 from tests.support.laws import is_missed, is_too_often
+from tests.support.ledgers import begun_as
 
 pytestmark = pytest.mark.filterwarnings("ignore:An answer of the holdout certifies", "ignore:The holdout has")
 ASKS, VOTERS = 20, 61
@@ -231,10 +232,12 @@ def vote_by_widths(seed, usual=None):
 
 
 def test_windows_that_are_announced_from_the_deviation_of_the_holdout_tell_its_values_for_nothing():
-    usual = vote_by_widths(0)
-    assert not any(vote_by_widths(seed, usual) for seed in range(2))
-    with announced_by(by_deviation):
-        assert is_too_often(sum(vote_by_widths(seed, usual) for seed in range(5)), 5, 0.05)
+    """Seen in format 5: since then ends that are published are rounded by more than the vote moves."""
+    with begun_as(5):
+        usual = vote_by_widths(0)
+        assert not any(vote_by_widths(seed, usual) for seed in range(2))
+        with announced_by(by_deviation):
+            assert is_too_often(sum(vote_by_widths(seed, usual) for seed in range(5)), 5, 0.05)
 
 
 @pytest.mark.thorough
