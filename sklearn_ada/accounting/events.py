@@ -33,12 +33,12 @@ __all__ = [
     "SelfComposedEvent", "Symbol", "ThresholdoutEvent", "event_from_dict",
 ]  # fmt: skip
 
-FORMAT = 6
+FORMAT = 5
 """Of ledgers that are begun now: their first record names it as its "schema"."""
-FORMATS = (1, 3, 4, 5, FORMAT)
+FORMATS = (1, 3, 4, FORMAT)
 """All that are read. Packages of format 2 wrote what those of format 1 did, and named it 1."""
-BLOCKS = 6
-"""Since which format blocks of rows and sums over a unit certify, with groups AUC, F1 and R^2 as well."""
+BLOCKS = FORMAT
+"""Since which format tables of two classes, blocks of rows and sums over a unit certify what they can."""
 
 T = TypeVar("T")
 

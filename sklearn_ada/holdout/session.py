@@ -30,6 +30,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from sklearn_ada._validation import bad_parameter, counted
+from sklearn_ada.accounting.events import BLOCKS
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import Subsamples
 from sklearn_ada.exceptions import (
@@ -152,7 +153,7 @@ class Session:
             if stored.class_mix == "priced" and stored.format >= 3:
                 data.paid_classes = data.classes if begun.classes is None else np.array(begun.classes)
             data.format = stored.format
-            data.by_tables = stored.format >= 5 and policy.tolerance is None
+            data.by_tables = stored.format >= BLOCKS and policy.tolerance is None
             if stored.seal_key is not None:
                 check_library()
             found = ("answers", "check_share", "seal_key", "shares", "format")

@@ -21,7 +21,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._validation import bad_parameter, check_option
-from sklearn_ada.accounting.events import FORMAT
+from sklearn_ada.accounting.events import BLOCKS, FORMAT
 from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.columns import Column
 from sklearn_ada.data.labels import Subsamples, Units, are_classes, label_kind, n_rows, take_rows
@@ -200,8 +200,8 @@ class Metric:
         self.methods = measure.response.methods if self._is_certified else (response_method,)
         self.scoring = scoring
         if isinstance(pos_label, np.generic):  # the name of the metric had NumPy's type in it
-            self._since = max(self._since, _TABLES)
-            pos_label = pos_label.item() if number >= _TABLES else pos_label
+            self._since = max(self._since, BLOCKS)
+            pos_label = pos_label.item() if number >= BLOCKS else pos_label
         if pos_label is not None:
             self._ask_of_class(pos_label)
 
@@ -969,7 +969,6 @@ def _name_of_function(scoring: Callable[..., Any], kind: str | None, pos_label: 
     return name
 
 
-_TABLES = 5  # the format in which scorers of ``make_scorer`` got intervals of tables, classes plain names
 _SINCE = "has an interval on ledgers that are begun by this release, and this one was begun by an older one"
 
 
@@ -978,8 +977,8 @@ def _named(scoring: Any, number: int) -> tuple[Any, Any, int]:
     name = registered_name(scoring, shortest=number >= 3)
     if name is not None:
         return name, None, 1 if name == registered_name(scoring, shortest=False) else 3
-    of_class = name_of_class(scoring) if number >= _TABLES else None
-    return (scoring, None, 1) if of_class is None else (*of_class, _TABLES)
+    of_class = name_of_class(scoring) if number >= BLOCKS else None
+    return (scoring, None, 1) if of_class is None else (*of_class, BLOCKS)
 
 
 def _check_range(bounds: tuple[float, float] | None) -> Range | None:

@@ -8,7 +8,6 @@ what ``make_scorer`` makes of such a function with other options is found by `ta
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
 from collections.abc import Callable
@@ -274,8 +273,7 @@ def table_of_scorer(scoring: Any) -> ClassTable | None:
     function, options, _ = written
     if function is metrics.cohen_kappa_score and options.keys() <= {"weights"}:
         weights = options.get("weights")
-        since = 5 if weights is None else BLOCKS
-        return _new(partial(function, **options), "kappa", since, weights=weights, bounds=_CORRELATION)
+        return _new(partial(function, **options), "kappa", weights=weights, bounds=_CORRELATION)
     if function is metrics.balanced_accuracy_score and options == {"adjusted": 1.0}:
         return _new(partial(function, adjusted=True), "informedness", bounds=_CORRELATION)
     module = str(getattr(function, "__module__", "")).partition(".")[0]
@@ -310,8 +308,8 @@ def _of_classes(function: Any, options: dict[str, Any]) -> ClassTable | None:
     return _new(partial(function, **written), metric, beta=beta, average=average, labels=labels)
 
 
-def _new(score: Callable[..., Any], metric: str, since: int = 5, **options: Any) -> ClassTable:
-    return ClassTable(score, metric, since=since, **options)
+def _new(score: Callable[..., Any], metric: str, **options: Any) -> ClassTable:
+    return ClassTable(score, metric, since=BLOCKS, **options)
 
 
 _PLAIN = metrics.make_scorer(metrics.accuracy_score)
@@ -362,6 +360,6 @@ register(
 )(ClassTable)  # fmt: skip
 for _at, _name in enumerate(("positive_likelihood_ratio", "neg_negative_likelihood_ratio")):
     register(
-        _name, metric=_name, bounds=None, is_of_two=True, since=5,
+        _name, metric=_name, bounds=None, is_of_two=True, since=BLOCKS,
         score=partial(_likelihood_ratio, at=_at),
     )(ClassTable)  # fmt: skip

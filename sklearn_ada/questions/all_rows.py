@@ -238,7 +238,8 @@ def with_rows_interval(
     """
     if not isinstance(question, CodedQuestion) or not question.may_use_all_rows:
         return None
-    by_blocks = newer and policy.format >= BLOCKS and not policy.is_private
+    is_new = policy.format >= BLOCKS and not policy.is_private
+    by_blocks = newer and is_new
     if data.units is not None and (not by_blocks or question.guess.size is None):
         return None  # bets on units are sized by rows of a guess
     guess, size, measure = question.guess, question.size, question.measure
@@ -249,9 +250,8 @@ def with_rows_interval(
     error = math.sqrt(1.0 / size + 1.0 / behind)
     identical = policy.class_mix == "priced" or not data.is_classification
     known = guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details
-    is_new = policy.format >= 5 and not policy.is_private
     tilted = tilted and policy.format >= 4 and may_tilt(policy)
-    by_tables = newer and is_new and may_tilt(policy) and not question.given_rows
+    by_tables = by_blocks and may_tilt(policy) and not question.given_rows
     foreseen = Foreseen(
         *known, drawn=drawn, guess_rows=float(behind) if tilted else None,
         as_first_released=not is_new, by_tables=by_tables, by_blocks=by_blocks,
