@@ -232,8 +232,8 @@ def vote_by_widths(seed, usual=None):
 
 
 def test_windows_that_are_announced_from_the_deviation_of_the_holdout_tell_its_values_for_nothing():
-    """Seen in format 5: since then ends that are published are rounded by more than the vote moves."""
-    with begun_as(5):
+    """Seen in format 4: since then ends that are published are rounded by more than the vote moves."""
+    with begun_as(4):
         usual = vote_by_widths(0)
         assert not any(vote_by_widths(seed, usual) for seed in range(2))
         with announced_by(by_deviation):
