@@ -4,25 +4,31 @@ What scikit-learn has a string for is found by `sklearn_ada.metrics.scorers`, an
 matrix by `sklearn_ada.metrics.tables`. Here are means that have no string, such as the pinball loss, D2 of
 it, and areas by one method of the model. A loss has a measure where ``greater_is_better=False`` turns its
 sign, as in scikit-learn's own scorers; other signs, and options that are not listed, have the median only.
+Options that scikit-learn refuses, and functions without one number, are refused by `check_function`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import inspect
+import re
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn import metrics
 
+from sklearn_ada._validation import bad_parameter
 from sklearn_ada.accounting.events import BLOCKS
 from sklearn_ada.metrics.base import SCORERS, Array, Measure, class_positions
-from sklearn_ada.metrics.means import Mean, neg_gamma_deviance, neg_poisson_deviance, neg_squared, top_scored
+from sklearn_ada.metrics.means import Mean, top_scored
 from sklearn_ada.metrics.outputs import ALL_SCORES, LABELS, NUMBERS, SCORES, Response
 from sklearn_ada.metrics.regression import Explained
-from sklearn_ada.metrics.scorers import as_shortest, is_of_function
+from sklearn_ada.metrics.scorers import as_shortest, as_written, is_of_function
 from sklearn_ada.metrics.tables import table_of_scorer
 
 Options = dict[str, Any]
@@ -42,6 +48,70 @@ def measure_of_scorer(scoring: Any) -> Measure | None:
     with contextlib.suppress(TypeError, ValueError):  # of options that scikit-learn refuses as well
         return table_of_scorer(scoring) or _measure_of_mean(as_shortest(scoring))
     return None
+
+
+def check_function(scoring: Any) -> None:
+    """Raise ValueError for a scorer of a function of scikit-learn that has no one number.
+
+    That is so of options that the function does not have or refuses, and of functions of several numbers. It
+    is called on a few public labels, as scikit-learn checks options before it looks at any.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import f1_score, make_scorer
+    >>> check_function(make_scorer(f1_score, average=None))
+    Traceback (most recent call last):
+        ...
+    ValueError: The 'average' parameter of make_scorer(f1_score) must be such that f1_score returns ...
+    """
+    written = as_written(scoring)
+    if not is_of_function(written) or not written[0].__module__.startswith("sklearn.metrics"):
+        return
+    function, options, _ = written
+    name, known = function.__name__, inspect.signature(function).parameters
+    owner = f"make_scorer({name})"
+    for option in options:
+        if option not in known:
+            fix = f"It has {', '.join(list(known)[2:])}."
+            raise bad_parameter(option, owner, f"left out, as {name} has none", options[option], fix)
+    if np.ndim(options.get("labels")) > 1:
+        raise bad_parameter("labels", owner, "a list of labels", options["labels"], "Write labels=[...].")
+    if _returns_a_number(function, options):
+        return
+    for option in options:
+        others = {each: options[each] for each in options if each != option}
+        if _returns_a_number(function, others):
+            expected, fix = f"such that {name} returns one number", "Leave it out, or choose another."
+            raise bad_parameter(option, owner, expected, options[option], fix)
+    fix = f"Use {_INSTEAD.get(function, 'a scorer string')}, or a function of one's own that returns one."
+    raise bad_parameter("scoring", "Metric", "a scorer that returns one number", owner, fix)
+
+
+def _returns_a_number(function: Any, options: Options) -> bool:
+    """Return whether it does on labels of two or three classes or on numbers, if it takes any of these."""
+    has_value = False
+    for y in ([0, 1, 0, 1], [0, 1, 2, 1], [0.5, 1.5, 2.5, 1.0]):
+        refused = None
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                has_value, value = True, function(np.array(y), np.array(y), **options)
+        except Exception as error:  # of labels that the function does not take, or of an option
+            value, refused = None, _REFUSED.match(str(error))
+        if refused is not None and refused[1] in options:
+            owner = f"make_scorer({function.__name__})"
+            raise bad_parameter(refused[1], owner, refused[2], options[refused[1]])
+        if isinstance(value, Real):
+            return True
+    return not has_value
+
+
+_REFUSED = re.compile(r"The '(\w+)' parameter of \w+ must be (.*)\. Got ", re.DOTALL)
+_INSTEAD = {
+    metrics.class_likelihood_ratios: "'positive_likelihood_ratio' or 'neg_negative_likelihood_ratio'",
+    metrics.confusion_matrix: "'accuracy' or 'matthews_corrcoef'",
+}
+"""What to write for a function of several numbers."""
 
 
 def _measure_of_mean(written: Any) -> Measure | None:
@@ -106,11 +176,9 @@ def _pinball(options: Options) -> Measure | None:
 
 def _tweedie(options: Options) -> Measure | None:
     power = float(options.get("power", 0.0))
-    named = {0.0: neg_squared, 1.0: neg_poisson_deviance, 2.0: neg_gamma_deviance}
-    if 0.0 < power < 1.0 or not np.isfinite(power):
+    if 0.0 <= power <= 1.0 or power == 2.0 or not np.isfinite(power):  # 0, 1 and 2 have strings
         return None
-    scores = named.get(power) or partial(neg_tweedie, power=power)
-    return _mean(scores, NUMBERS, bounds=None, power=2 if power == 0.0 else 0)
+    return _mean(partial(neg_tweedie, power=power), NUMBERS, bounds=None)
 
 
 def _explained(options: Options) -> Measure | None:
@@ -149,13 +217,6 @@ def _area(methods: tuple[str, ...], options: Options) -> Measure | None:
     return replace(SCORERS["roc_auc"], response=replace(SCORES, methods=methods))
 
 
-def _brier(methods: tuple[str, ...], options: Options) -> Measure | None:
-    label = options.pop("pos_label", 1)
-    if options or methods != ("predict_proba",):
-        return None
-    return replace(SCORERS["neg_brier_score"], positive=label, scorer_of=None)
-
-
 def _precision(methods: tuple[str, ...], options: Options) -> Measure | None:
     label = options.pop("pos_label", 1)
     if options or "predict" in methods:
@@ -165,12 +226,11 @@ def _precision(methods: tuple[str, ...], options: Options) -> Measure | None:
 
 
 _OF_FUNCTIONS: dict[tuple[Any, bool], Callable[[tuple[str, ...], Options], Measure | None]] = {
-    (metrics.zero_one_loss, True): _wrong, (metrics.hamming_loss, True): _wrong,
+    (metrics.zero_one_loss, True): _wrong,
     (metrics.mean_pinball_loss, True): _of_predictions(_pinball, {"alpha"}),
     (metrics.mean_tweedie_deviance, True): _of_predictions(_tweedie, {"power"}),
     (metrics.d2_pinball_score, False): _of_predictions(_explained, {"alpha"}),
     (metrics.top_k_accuracy_score, False): _top, (metrics.hinge_loss, True): _hinge,
-    (metrics.brier_score_loss, True): _brier,
     (metrics.roc_auc_score, False): _area,
     (metrics.average_precision_score, False): _precision,
 }  # fmt: skip

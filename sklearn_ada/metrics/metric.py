@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ from sklearn_ada.metrics.base import (
     check_positive,
     most_beyond,
 )
-from sklearn_ada.metrics.functions import measure_of_scorer
+from sklearn_ada.metrics.functions import check_function, measure_of_scorer
 from sklearn_ada.metrics.means import Mean, UserScores
 from sklearn_ada.metrics.mixes import AtMix, MeanAtMix
 from sklearn_ada.metrics.outputs import (
@@ -48,6 +47,7 @@ from sklearn_ada.metrics.outputs import (
     available_response,
     canonical,
     classes_of,
+    one_number,
     predicted_column,
     reads_outputs_only,
     respond,
@@ -124,8 +124,9 @@ class Metric:
     Raises
     ------
     ValueError
-        For an unknown scorer string, kind, range or pos_label, for multilabel metrics, and for a function of
-        labels and predictions, which is no scorer (``make_scorer`` makes one of it).
+        For an unknown scorer string, kind, range or pos_label, for multilabel metrics, for a function of
+        labels and predictions, which is no scorer (``make_scorer`` makes one of it), and for a scorer with
+        options that scikit-learn refuses, or of several numbers.
 
     Examples
     --------
@@ -151,6 +152,8 @@ class Metric:
     ) -> None:
         if isinstance(scoring, Metric) or not (isinstance(scoring, str) or callable(scoring)):
             raise bad_parameter("scoring", "Metric", "a scorer string or a scorer", scoring)
+        if kind != "mean":
+            check_function(scoring)
         given = scoring, kind, _check_range(range), response_method, pos_label
         self._set(FORMAT, *given)
         if self._since > 1:
@@ -640,11 +643,7 @@ class Metric:
         if self._scorer is None:
             y, classes = np.asarray(y), self._classes(estimator)
             return self._mean_score(y, self.outputs(estimator, X, y), classes, params.get("sample_weight"))
-        value = self._scorer(estimator, X, y, **params)
-        if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.size == 1):
-            expected, fix = "a scorer that returns one number", "Ask for one metric at a time."
-            raise bad_parameter("scoring", "Metric", expected, type(value).__name__, fix)
-        return float(value)
+        return one_number(self._scorer(estimator, X, y, **params))
 
     def whole(
         self, estimator: Any, X: Any, y: Array, outputs: Outputs = None, sample_weight: Weights = None
@@ -974,9 +973,9 @@ _SINCE = "has an interval on ledgers that are begun by this release, and this on
 
 def _named(scoring: Any, number: int) -> tuple[Any, Any, int]:
     """Return the string and the class that stand for a scorer, if some do, and since which format."""
-    name = registered_name(scoring, shortest=number >= 3)
+    name = registered_name(scoring, number)
     if name is not None:
-        return name, None, 1 if name == registered_name(scoring, shortest=False) else 3
+        return name, None, next(n for n in (1, 3, BLOCKS) if registered_name(scoring, n) == name)
     of_class = name_of_class(scoring) if number >= BLOCKS else None
     return (scoring, None, 1) if of_class is None else (*of_class, BLOCKS)
 

@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -439,6 +440,20 @@ def reads_outputs_only(scorer: Any) -> bool:
     return isinstance(scorer, _SCORER)
 
 
+def one_number(value: Any) -> float:
+    """Return what a scorer returned as a number, or raise ValueError.
+
+    Examples
+    --------
+    >>> one_number(np.array([0.5]))
+    0.5
+    """
+    if isinstance(value, Real) or (isinstance(value, np.ndarray) and value.size == 1):
+        return float(np.asarray(value).item())
+    fix = "Ask for one metric at a time."
+    raise bad_parameter("scoring", "Metric", "a scorer that returns one number", type(value).__name__, fix)
+
+
 def weighing(sample_weight: Array | None, rows: Any = slice(None)) -> dict[str, Any]:
     """Return the weights of some rows, if there are any, as a scorer takes them."""
     return {} if sample_weight is None else {"sample_weight": sample_weight[rows]}
@@ -491,9 +506,16 @@ class StoredOutputs:
         Exception
             What the model raised; UnusableOutputsError if the scorer takes no such outputs.
         """
-        values = loop_scores(
-            lambda block: float(scorer(self, block, y[block], **weighing(sample_weight, block))), rows
-        )
+
+        def score_block(block: NDArray[np.integer]) -> float:
+            value = scorer(self, block, y[block], **weighing(sample_weight, block))
+            try:
+                return one_number(value)
+            except ValueError as error:
+                self._error = error
+                raise
+
+        values = loop_scores(score_block, rows)
         if self._error is not None:
             raise self._error
         return values

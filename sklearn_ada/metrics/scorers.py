@@ -15,16 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import (
+    d2_absolute_error_score,
+    d2_pinball_score,
     f1_score,
     fbeta_score,
     get_scorer,
     get_scorer_names,
+    hamming_loss,
     mean_gamma_deviance,
     mean_poisson_deviance,
+    mean_squared_error,
     mean_tweedie_deviance,
+    precision_score,
+    zero_one_loss,
 )
 
 from sklearn_ada._validation import bad_parameter
+from sklearn_ada.accounting.events import BLOCKS, FORMAT
 from sklearn_ada.metrics.base import SCORERS
 from sklearn_ada.metrics.outputs import reads_outputs_only
 
@@ -37,10 +44,12 @@ _ONE_SCORE = {
     "recall_macro": "balanced_accuracy", "max_error": "neg_max_error",
     "normalized_mutual_info_score": "v_measure_score",
 }  # fmt: skip
+OF_EITHER = ("neg_brier_score",)
+"""Scores that are the same whichever of two classes is the positive one."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-def registered_name(scoring: Callable[..., Any], *, shortest: bool = True) -> str | None:
+def registered_name(scoring: Callable[..., Any], number: int = FORMAT) -> str | None:
     """Return the scorer string that stands for the same scorer, or None.
 
     The same is: the same function with the same options, and no request of metadata. Averages over classes
@@ -50,8 +59,9 @@ def registered_name(scoring: Callable[..., Any], *, shortest: bool = True) -> st
     Parameters
     ----------
     scoring : callable
-    shortest : bool, default=True
-        Whether scorers are compared by what `as_shortest` makes of them; else by how they are written.
+    number : int
+        The format of the ledger. Before format 3 scorers are compared by how they are written, and since by
+        what `as_shortest` makes of them.
 
     Examples
     --------
@@ -61,11 +71,11 @@ def registered_name(scoring: Callable[..., Any], *, shortest: bool = True) -> st
     >>> registered_name(make_scorer(fbeta_score, beta=1)), registered_name(make_scorer(fbeta_score, beta=2))
     ('f1', None)
     """
-    written = as_shortest(scoring) if shortest else scoring
+    written = as_shortest(scoring, number) if number >= 3 else scoring
     if not (isinstance(written, tuple) or reads_outputs_only(written)):
         return None
     try:
-        return _names(shortest).get(joblib.hash(written))
+        return _names(number).get(joblib.hash(written))
     except Exception:  # what cannot be pickled is a scorer of one's own
         return None
 
@@ -85,26 +95,59 @@ def name_of_class(scoring: Callable[..., Any]) -> tuple[str, Any] | None:
     function, options, rest = written
     label = options.pop("pos_label")
     for name, measure in SCORERS.items():
-        if measure.scorer_of is not None and f"{name}_macro" in get_scorer_names():
+        if measure.scorer_of is not None:
             known, fixed, like = as_shortest(measure.scorer_of())
             if (known, fixed, like) == (function, options, rest):
                 return name, label
     return None
 
 
-def as_shortest(scoring: Callable[..., Any]) -> Any:
+def as_shortest(scoring: Callable[..., Any], number: int = FORMAT) -> Any:
     """Return what a scorer of ``make_scorer`` computes, in the shortest way to write it.
 
-    That is its function, the options that are not the function's defaults, and the rest, as a tuple. A
-    partial function is the function with options, and one that scikit-learn has for an option of another is
-    this one. Whole numbers are integers, of which digests have all digits. Any other scorer is returned as it
-    is.
+    That is its function, the options that are not the function's defaults, sorted, and the rest, as a tuple.
+    A function that another one is with an option is this one. Whole numbers are integers, of which digests
+    have all digits. Any other scorer is returned as it is.
+
+    Parameters
+    ----------
+    scoring : callable
+    number : int
+        The format of the ledger: in older ones fewer functions are the same, and options are not sorted.
 
     Examples
     --------
     >>> from sklearn.metrics import f1_score, fbeta_score, make_scorer
     >>> of_f1 = as_shortest(make_scorer(f1_score, average="binary"))
     >>> of_f1 == as_shortest(make_scorer(partial(fbeta_score, beta=1.0), pos_label=1))
+    True
+    """
+    written = as_written(scoring)
+    if not isinstance(written, tuple):
+        return written
+    function, options, rest = written
+    fixed: dict[str, Any] = {}
+    if inspect.isfunction(function):
+        same, of_it, since = _OF_ANOTHER.get(function, (function, fixed, 1))
+        function, fixed = (same, of_it) if number >= since else (function, fixed)
+    defaults = _defaults_of(function)
+    kept = {
+        name: _number(option) if isinstance(option, Real) else option
+        for name, option in {**options, **fixed}.items()
+        if name not in defaults or not _is_same(option, defaults[name])
+    }
+    return function, dict(sorted(kept.items())) if number >= BLOCKS else kept, rest
+
+
+def as_written(scoring: Callable[..., Any]) -> Any:
+    """Return the function of a scorer of ``make_scorer``, its options, and the rest, as a tuple.
+
+    A partial function is the function with options. Any other scorer is returned as it is.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import fbeta_score, make_scorer
+    >>> as_written(make_scorer(partial(fbeta_score, beta=2)))[:2] == (fbeta_score, {"beta": 2})
     True
     """
     while isinstance(scoring, partial) and not (scoring.args or scoring.keywords):
@@ -124,16 +167,7 @@ def as_shortest(scoring: Callable[..., Any]) -> Any:
     ]
     if isinstance(function, partial) and not function.args:
         function, options = function.func, {**function.keywords, **options}
-    fixed: dict[str, Any] = {}
-    if inspect.isfunction(function):
-        function, fixed = _OF_ANOTHER.get(function, (function, fixed))
-    defaults = _defaults_of(function)
-    kept = {
-        name: _number(option) if isinstance(option, Real) else option
-        for name, option in {**options, **fixed}.items()
-        if name not in defaults or not _is_same(option, defaults[name])
-    }
-    return function, kept, rest
+    return function, options, rest
 
 
 def is_of_function(written: Any) -> bool:
@@ -157,12 +191,16 @@ def _is_dict(part: Any) -> bool:
     return type(part) is dict
 
 
-_OF_ANOTHER: dict[Any, tuple[Any, dict[str, Any]]] = {
-    f1_score: (fbeta_score, {"beta": 1}),
-    mean_poisson_deviance: (mean_tweedie_deviance, {"power": 1}),
-    mean_gamma_deviance: (mean_tweedie_deviance, {"power": 2}),
+_OF_ANOTHER: dict[Any, tuple[Any, dict[str, Any], int]] = {
+    f1_score: (fbeta_score, {"beta": 1}, 3),
+    mean_poisson_deviance: (mean_tweedie_deviance, {"power": 1}, 3),
+    mean_gamma_deviance: (mean_tweedie_deviance, {"power": 2}, 3),
+    mean_squared_error: (mean_tweedie_deviance, {"power": 0}, BLOCKS),
+    precision_score: (fbeta_score, {"beta": 0}, BLOCKS),
+    d2_absolute_error_score: (d2_pinball_score, {"alpha": 0.5}, BLOCKS),
+    hamming_loss: (zero_one_loss, {}, BLOCKS),
 }
-"""Functions that scikit-learn defines by another one."""
+"""Functions that are another one with an option, of one label a row, and since which format they are it."""
 
 
 def _defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -196,9 +234,9 @@ def score_of(name: str, n_classes: int) -> str:
 
 
 @cache
-def _names(shortest: bool) -> dict[str, str]:
+def _names(number: int) -> dict[str, str]:
     def digest(scorer: Callable[..., Any]) -> str:
-        return str(joblib.hash(as_shortest(scorer) if shortest else scorer))
+        return str(joblib.hash(as_shortest(scorer, number) if number >= 3 else scorer))
 
     installed = get_scorer_names()
     names = {digest(get_scorer(name)): name for name in installed}

@@ -291,7 +291,7 @@ def _of_classes(function: Any, options: dict[str, Any]) -> ClassTable | None:
     if metric is None or options.pop("zero_division", 0) not in (0, "warn") or options:
         return None
     if metric == "f_beta" and beta == 0.0:
-        metric = "precision"
+        metric, beta = "precision", 1.0
     if not math.isfinite(beta):
         return None
     if average == "binary":
@@ -314,8 +314,7 @@ def _new(score: Callable[..., Any], metric: str, **options: Any) -> ClassTable:
 
 _PLAIN = metrics.make_scorer(metrics.accuracy_score)
 _OF_CLASSES = {
-    metrics.fbeta_score: "f_beta", metrics.jaccard_score: "jaccard", metrics.precision_score: "precision",
-    metrics.recall_score: "recall",
+    metrics.fbeta_score: "f_beta", metrics.jaccard_score: "jaccard", metrics.recall_score: "recall",
 }  # fmt: skip
 _UNBOUNDED = {"neg_negative_likelihood_ratio": (-10, 0), "positive_likelihood_ratio": (0, 100)}
 """What has no range of its own, with one to show in messages."""

@@ -29,12 +29,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._notices import muted
 from sklearn_ada._validation import bad_parameter, printable
+from sklearn_ada.accounting.events import BLOCKS
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
 from sklearn_ada.digest.lasting import Note, lasting_digest
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.metrics.outputs import Given
-from sklearn_ada.metrics.scorers import as_shortest, score_of
+from sklearn_ada.metrics.scorers import OF_EITHER, as_shortest, score_of
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.policy import Policy
 from sklearn_ada.terms.predictions import Predictions, in_order_of
@@ -364,11 +365,12 @@ def lasting_identity(metric: Metric, data: HoldoutData) -> dict[str, Any]:
     described = metric.describe()
     base = getattr(metric, "base", metric)
     if base.string is not None:
-        of_class = "" if base.positive in (None, 1) else f" of {base.positive!r}"
+        either = base.positive in (None, 1) or (base.string in OF_EITHER and data.format >= BLOCKS)
+        of_class = "" if either else f" of {base.positive!r}"
         named = score_of(base.string, 0 if data.classes is None else len(data.classes)) + of_class
     else:
         try:
-            named = lasting_digest(as_shortest(base.scoring))[0]
+            named = lasting_digest(as_shortest(base.scoring, data.format))[0]
         except Undigestible:
             named = _nonce()
     of_rows = metric.suggests_range or (metric.has_interval and metric.measure.of_all_rows)

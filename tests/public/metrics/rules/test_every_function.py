@@ -9,14 +9,16 @@ import inspect
 import pathlib
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import Holdout, Metric
+from sklearn_ada import Holdout, Metric, ReusableHoldoutCV, StableHoldoutScorer, ThresholdoutScorer
 
 TABLE = pathlib.Path(__file__).parents[4] / "docs" / "functions.csv"
 COLUMNS = ("function", "options", "own mix", "priced", "declared", "groups", "weights")
@@ -88,6 +90,19 @@ class Numbers(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return X[:, 0]
+
+
+SEARCH = GridSearchCV(Labels(), {"classes": [2]})
+
+
+@pytest.fixture(scope="module")
+def holdout(tmp_path_factory):
+    """Return a holdout of two classes of which nothing is asked."""
+    return Holdout(*rows(0, 2), ledger=tmp_path_factory.mktemp("rows") / "a.db")
+
+
+def spent(holdout):
+    return holdout.ledger.read(lambda state: state.account.nats)
 
 
 def model_of(classes):
@@ -256,15 +271,38 @@ def test_the_table_has_every_function_of_labels_or_numbers():
     assert found <= OF_SEVERAL_LABELS | NO_SCORES
 
 
-@pytest.mark.parametrize(("first", "second"), [
-    ({"alpha": 0.9}, {"alpha": 0.90}), ({"alpha": 0.5}, {}),
+@pytest.mark.parametrize(("classes", "first", "second"), [
+    (0, make_scorer(metrics.mean_pinball_loss, alpha=0.9, **LOSS),
+     make_scorer(metrics.mean_pinball_loss, alpha=0.90, **LOSS)),
+    (0, make_scorer(metrics.mean_pinball_loss, alpha=0.5, **LOSS),
+     make_scorer(metrics.mean_pinball_loss, **LOSS)),
+    (0, "neg_mean_squared_error", make_scorer(metrics.mean_tweedie_deviance, power=0, **LOSS)),
+    (0, make_scorer(metrics.mean_tweedie_deviance, **LOSS),
+     make_scorer(metrics.mean_squared_error, **LOSS)),
+    (0, "d2_absolute_error_score", make_scorer(metrics.d2_pinball_score)),
+    (0, make_scorer(metrics.d2_pinball_score, alpha=0.5),
+     make_scorer(metrics.d2_absolute_error_score)),
+    (3, make_scorer(metrics.hamming_loss, **LOSS), make_scorer(metrics.zero_one_loss, **LOSS)),
+    (2, make_scorer(metrics.zero_one_loss, **LOSS), make_scorer(metrics.hamming_loss, **LOSS)),
+    (2, "precision", make_scorer(metrics.fbeta_score, beta=0)),
+    (2, make_scorer(metrics.fbeta_score, beta=0, pos_label=0), Metric("precision", pos_label=0)),
+    (3, make_scorer(metrics.fbeta_score, beta=0.0, average="macro"), "precision_macro"),
+    (3, make_scorer(metrics.precision_score, labels=[0, 2], average="macro"),
+     make_scorer(metrics.fbeta_score, beta=0.0, labels=[0, 2], average="macro")),
+    (2, "neg_brier_score", make_scorer(metrics.brier_score_loss, pos_label=0, **LOSS, **PROBABLE)),
+    (2, Metric("neg_brier_score", pos_label=0),
+     make_scorer(metrics.brier_score_loss, pos_label=1, **LOSS, **PROBABLE)),
+    (2, Metric("average_precision", pos_label=0),
+     make_scorer(metrics.average_precision_score, pos_label=0, **BOTH)),
 ])  # fmt: skip
-def test_one_function_written_in_two_ways_is_one_question(first, second, tmp_path):
-    X, y = rows(0, 0)
+def test_one_metric_written_in_two_ways_is_one_question(classes, first, second, tmp_path):
+    (X, y), seen = rows(0, classes), rows(1, classes)
     holdout = Holdout(X, y, ledger=tmp_path / "a.db")
-    scorers = [make_scorer(metrics.mean_pinball_loss, **LOSS, **options) for options in (first, second)]
-    answers = [holdout.certify(model_of(0), scoring=each, guess_from=rows(1, 0)) for each in scorers]
-    assert answers[1].repeated
+    answer, paid = holdout.certify(model_of(classes), scoring=first, guess_from=seen), spent(holdout)
+    again = holdout.certify(model_of(classes), scoring=second, guess_from=seen)
+    assert again.repeated
+    assert (again.value, again.interval) == (answer.value, answer.interval)
+    assert spent(holdout) == pytest.approx(paid, abs=0.01)  # that the model is the same has a price
 
 
 def test_two_classes_with_long_numbers_are_two_questions(tmp_path):
@@ -280,14 +318,70 @@ def test_two_classes_with_long_numbers_are_two_questions(tmp_path):
     assert not published.repeated
 
 
-@pytest.mark.parametrize("scoring", [
-    make_scorer(Cost(0.2)), make_scorer(metrics.top_k_accuracy_score, k=2.7, **PROBABLE),
-    make_scorer(metrics.mean_pinball_loss, alpha=None, **LOSS), make_scorer(metrics.fbeta_score, beta="x"),
-    make_scorer(metrics.mean_tweedie_deviance, power="x", **LOSS),
-    make_scorer(metrics.f1_score, average="macro", labels=[[1]]),
+@pytest.mark.parametrize(("function", "options", "made", "named"), [
+    (metrics.roc_auc_score, {"multi_class": "nope"}, PROBABLE, "multi_class"),
+    (metrics.fbeta_score, {"beta": "x"}, {}, "beta"), (metrics.fbeta_score, {"beta": -1}, {}, "beta"),
+    (metrics.f1_score, {"average": "macro", "labels": [[1]]}, {}, "labels"),
+    (metrics.f1_score, {"average": None}, {}, "average"),
+    (metrics.f1_score, {"average": None, "labels": [0, 1]}, {}, "average"),
+    (metrics.f1_score, {"pos_label": [1]}, {}, "pos_label"),
+    (metrics.f1_score, {"nope": 3}, {}, "nope"),
+    (metrics.f1_score, {"zero_division": 3}, {}, "zero_division"),
+    (partial(metrics.f1_score, average=None), {}, {}, "average"),
+    (metrics.mean_absolute_error, {"multioutput": "raw_values"}, LOSS, "multioutput"),
+    (metrics.mean_pinball_loss, {"alpha": 2}, LOSS, "alpha"),
+    (metrics.mean_pinball_loss, {"alpha": None}, LOSS, "alpha"),
+    (metrics.mean_tweedie_deviance, {"power": "x"}, LOSS, "power"),
+    (metrics.top_k_accuracy_score, {"k": 2.7}, PROBABLE, "k"),
+    (metrics.cohen_kappa_score, {"weights": "x"}, {}, "weights"),
+    (metrics.accuracy_score, {"normalize": "x"}, {}, "normalize"),
+    (metrics.class_likelihood_ratios, {}, {}, "scoring"), (metrics.confusion_matrix, {}, {}, "scoring"),
+    (metrics.roc_curve, {}, PROBABLE, "scoring"),
 ])  # fmt: skip
-def test_what_scikit_learn_does_not_have_is_no_metric_of_it(scoring):
-    """A callable without a hash, and an option that scikit-learn refuses."""
+@pytest.mark.parametrize("give", [
+    lambda scoring, holdout: Metric(scoring),
+    lambda scoring, holdout: Metric(scoring, kind="general"),
+    lambda scoring, holdout: holdout.certify(Labels(), scoring=scoring),
+    lambda scoring, holdout: holdout.check(Labels(), scoring=scoring, guess=0.5),
+    lambda scoring, holdout: holdout.publish(Labels(), scoring=scoring),
+    lambda scoring, holdout: ThresholdoutScorer(scoring, holdout),
+    lambda scoring, holdout: StableHoldoutScorer(scoring, holdout),
+    lambda scoring, holdout: ReusableHoldoutCV(SEARCH, scoring=scoring, holdout=holdout).fit(*rows(1, 2)),
+    lambda scoring, holdout: ReusableHoldoutCV(
+        GridSearchCV(Labels(), {"classes": [2]}, scoring=scoring), holdout=holdout
+    ).fit(*rows(1, 2)),
+], ids=[
+    "Metric", "general", "certify", "check", "publish", "thresholdout", "stable", "scoring", "search",
+])  # fmt: skip
+def test_an_option_that_has_no_value_is_named_before_a_charge(give, function, options, made, named, holdout):
+    scoring = make_scorer(function, **made, **options)
+    before = spent(holdout)
+    with pytest.raises(ValueError, match=rf"^The '{named}' parameter of .* must be .* Got .* instead\."):
+        give(scoring, holdout)
+    assert spent(holdout) == before
+
+
+def test_an_average_that_only_several_classes_have_none_of_is_named(tmp_path):
+    """Of two classes ``average=None`` is one area."""
+    scoring = make_scorer(metrics.roc_auc_score, average=None, multi_class="ovr", **PROBABLE)
+    X, y = rows(0, 3)
+    holdout = Holdout(X, y, ledger=tmp_path / "a.db")
+    before = spent(holdout)
+    with pytest.raises(ValueError, match=r"returns one number\. Got 'ndarray' instead"):
+        holdout.certify(Labels(3), scoring=scoring, guess_from=rows(1, 3))
+    assert spent(holdout) == pytest.approx(before, abs=1e-5)  # whether the rows are the holdout's has a price
+
+
+@pytest.mark.parametrize("scoring", [
+    make_scorer(Cost(0.2)), make_scorer(metrics.jaccard_score, average="samples", zero_division=1),
+    make_scorer(metrics.f1_score, pos_label="yes", zero_division=1.0),
+    make_scorer(metrics.f1_score, labels=["a", "b"], average="micro"),
+    make_scorer(metrics.ndcg_score, response_method="predict_proba"),
+    make_scorer(metrics.roc_auc_score, average=None, **PROBABLE),
+    make_scorer(metrics.brier_score_loss, sample_weight=[1.0, 2.0, 1.0, 2.0], **LOSS, **PROBABLE),
+])  # fmt: skip
+def test_what_may_have_a_value_is_not_refused(scoring):
+    """A callable without a hash, and options that labels of one's own take."""
     assert Metric(scoring).kind == "general"
 
 
