@@ -273,8 +273,10 @@ def _check_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
         raise refused("something else") from None
     if weight.shape != (n,):
         raise refused(f"an array of shape {weight.shape}")
-    if not (np.isfinite(weight).all() and (weight >= 0).all() and weight.any()):
-        raise refused("negative, missing or infinite values, or 0")
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise refused("negative, missing or infinite values")
+    if not weight.any():
+        raise refused("0 for every row", "Give rows that count a weight above 0, or leave sample_weight out.")
     return weight
 
 

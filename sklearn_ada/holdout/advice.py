@@ -6,6 +6,7 @@ quantity than the metric on all rows, which an asker should know who did not ask
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -13,9 +14,11 @@ from sklearn.base import is_regressor
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada.answer import Answer, certifies_nothing
+from sklearn_ada.data.labels import Units
 from sklearn_ada.holdout.asking import foreseen_half_width
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.holdout.state import State
+from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.question import Question
 from sklearn_ada.questions.stable_median import MedianSettings
@@ -44,6 +47,47 @@ def warn_of_design(session: Session) -> None:
             "row. Hold out rows of all classes (a stratified split, or more rows).",
             once=("one class", session.fingerprint),
         )
+
+
+def warn_of_units(session: Session, metric: Metric) -> None:
+    """Warn, before anything is charged, of groups or weights that can certify little of a metric."""
+    data, units = session.data, session.data.units
+    if units is None:
+        return
+    kind, worth = "group" if units.has_groups else "row", _worth(data, metric, units)
+    if data.n_units < _FEW:
+        warn_of_design(session)
+    elif worth < _FEW:
+        share = float(units.totals(units.weight).max() / units.weight.sum())
+        why, mend = "the rows of one class are in few of them", f"Hold out more {kind}s of it."
+        if units.bound is not None:
+            why = "weight_bound is far above the mean weight"
+            mend = "Cap the weights at a smaller bound before anything is asked, or hold out more rows."
+        elif share > 1.0 / _FEW:
+            why = f"one of them has {share:.0%} of the {'weight' if units.has_weight else 'rows'}"
+            less = "Keep fewer of its rows, drawn" if units.has_groups else "Cap its weight"
+            mend = f"{less} before anything is asked, or hold out more {kind}s."
+        warn_user(
+            f"The holdout has {_units(data, None)}, which for {metric.name} count like {worth:.2g} equal "
+            f"ones, as {why}: what is paid for certifies little or nothing. {mend}",
+            once=("unequal", session.fingerprint, metric.name),
+        )
+    if units.has_groups and units.n_units == len(data):
+        warn_user(
+            "Every group of the holdout is one row, so groups= says no more than that rows are independent, "
+            "and makes intervals wider. Leave it out if no two rows belong together.",
+            once=("groups of one", session.fingerprint),
+        )
+
+
+def _worth(data: HoldoutData, metric: Metric, units: Units) -> float:
+    """Return how many equal units the interval of a metric rests on; infinity if the labels allow none."""
+    if not data.has_interval(metric):
+        return units.size(units.weight / units.weight.sum()) if metric.is_tuned else math.inf
+    try:
+        return data.measure_of(metric).size(data.y)
+    except UndefinedMetricError:  # which is refused, and says why
+        return math.inf
 
 
 def warn_of_median(session: Session, question: Question, estimator: Any) -> None:

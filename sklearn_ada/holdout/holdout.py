@@ -14,7 +14,7 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import id_hashes
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.holdout.advice import warn_if_vacuous, warn_of_median
+from sklearn_ada.holdout.advice import warn_if_vacuous, warn_of_median, warn_of_units
 from sklearn_ada.holdout.asking import put_question
 from sklearn_ada.holdout.certificate import export_certificate
 from sklearn_ada.holdout.changes import (
@@ -481,6 +481,7 @@ class Holdout(Uncopied):
         ['agrees', 'agrees', 'agrees']
         """
         metric = self._session.metric(scoring)
+        warn_of_units(self._session, metric)
         answered = check_together(self._session, estimators, metric, guesses, guess_from, settings)
         for answer, question in answered:
             warn_if_vacuous(self._session, answer, question)
@@ -866,6 +867,7 @@ class Holdout(Uncopied):
         session = self._session
         asked, number = with_recorded_guess(session, asked) if asked.publish else (asked, None)
         question = plan_question(session, asked)
+        warn_of_units(session, question.metric)
         if asked.publish:
             answer = publish(session, asked, question, number)
         else:

@@ -56,6 +56,23 @@ class UndefinedMetricError(ValueError):
     """The metric has no value on these rows (a class or a denominator is missing)."""
 
 
+class UnsuitableUnitsError(UndefinedMetricError):
+    """Groups or weights allow the metric no interval.
+
+    Parameters
+    ----------
+    reason : str
+    name : str
+        The parameter that is to blame.
+    got : str
+    fix : str
+    """
+
+    def __init__(self, reason: str, name: str = "groups", got: str = "others", fix: str = "") -> None:
+        super().__init__(reason)
+        self.name, self.got, self.fix = name, got, fix
+
+
 @dataclass(frozen=True)
 class Measured:
     """An empirical value and what an interval around it rests on.

@@ -41,7 +41,7 @@ from sklearn_ada.metrics.base import (
 )
 from sklearn_ada.metrics.mixes import table_at_mix
 from sklearn_ada.metrics.two_class import TwoClasses
-from sklearn_ada.metrics.units import Floats, SumOfTerms, UnequalMean, UnequalRatio
+from sklearn_ada.metrics.units import Floats, SumOfTerms, UnequalMean, UnequalRatio, without_weight
 
 
 def _of_one_class(name: str, score: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
@@ -114,7 +114,7 @@ class ClassMean(SumOfTerms):
         for label in labels:
             total = weight[y == label].sum()
             if total == 0.0:
-                raise UndefinedMetricError("all rows of a class have weight 0")
+                raise without_weight()
             parts += np.where(y == label, weight / total, 0.0)
         return parts / len(labels)
 

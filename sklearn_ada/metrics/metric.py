@@ -35,6 +35,7 @@ from sklearn_ada.metrics.base import (
     MedianOnly,
     Range,
     UndefinedMetricError,
+    UnsuitableUnitsError,
     check_positive,
     most_beyond,
 )
@@ -916,6 +917,8 @@ def undefined_metric(
     "Say which class is meant, 'churn' or 'stays': scoring=Metric('f1', pos_label='churn')."
     """
     expected = f"such that {metric.name} is defined: {error}"
+    if isinstance(error, UnsuitableUnitsError):
+        return bad_parameter(error.name, owner, expected, error.got, error.fix)
     if type_of_target(y) not in ("binary", "multiclass"):
         return bad_parameter("y", owner, expected, f"{len(y)} numbers")
     labels = np.unique(y).tolist()

@@ -39,12 +39,14 @@ from sklearn_ada.metrics.base import (
     Range,
     RowsInterval,
     UndefinedMetricError,
+    UnsuitableUnitsError,
     class_positions,
     clipped,
     moved,
     register,
 )
 from sklearn_ada.metrics.outputs import CLASS_SCORES, SCORES
+from sklearn_ada.metrics.units import without_weight
 
 
 @register("roc_auc", response=SCORES, instead="'roc_auc_ovr'")
@@ -203,9 +205,13 @@ class AreaOfUnits(Measure):
         labels = np.unique(y)
         if len(labels) != 2:
             raise UndefinedMetricError("the AUC needs two classes")
+        weight = self.units.weight
+        if not all(weight[y == label].any() for label in labels):
+            raise without_weight()
         size = self._rows(y == labels[1]).size
         if size == 0.0:
-            raise UndefinedMetricError("the AUC needs rows of both classes with a weight")
+            reason, fix = "it needs rows of both classes in different groups", "Hold out more groups."
+            raise UnsuitableUnitsError(reason, "groups", "one group with all that count", fix)
         return size
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:

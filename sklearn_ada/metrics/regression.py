@@ -35,7 +35,7 @@ from sklearn_ada.metrics.base import (
     register,
 )
 from sklearn_ada.metrics.outputs import NUMBERS
-from sklearn_ada.metrics.units import BETS_ON_UNITS, LEAST_UNITS
+from sklearn_ada.metrics.units import BETS_ON_UNITS, check_enough
 
 _tuned_by_rows = partial(register, response=NUMBERS, bounds=None, at_class_mix=False)
 _ERROR_MARGIN, _TARGET_MARGIN = 1.25, 0.25  # beyond what the rows of the guess have
@@ -191,8 +191,7 @@ class ExplainedOfUnits(Explained):
 
     def size(self, y: Array) -> float:
         """Return how many equal rows the holdout is worth."""
-        if self.units.n_units < LEAST_UNITS:
-            raise UndefinedMetricError(f"it needs {LEAST_UNITS} groups or rows at least")
+        check_enough(self.units)
         return self.units.size(self.units.weight / self.units.weight.sum())
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:

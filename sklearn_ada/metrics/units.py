@@ -48,6 +48,7 @@ from sklearn_ada.metrics.base import (
     Range,
     RowsInterval,
     UndefinedMetricError,
+    UnsuitableUnitsError,
     check_positive,
     check_two_labels,
     clipped,
@@ -246,8 +247,9 @@ class UnequalRatio(AllRows):
     def size(self, y: Array) -> float:
         """Return Kish's number of units."""
         check_positive(y, self.positive)
-        if self.units.n_units < LEAST_UNITS:
-            raise UndefinedMetricError(f"it needs {LEAST_UNITS} groups or rows at least")
+        check_enough(self.units)
+        if not self.units.weight[y == self.positive].any():
+            raise without_weight()
         return self.units.size(self.units.weight / self.units.weight.sum())
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
@@ -380,6 +382,21 @@ def bets_on_units(
         several=several, is_tilted=tilt is not None, recorded={"by": BETS_ON_UNITS},
         usual_in=USUAL_IN if tilt is None else SELDOM_IN,
     )  # fmt: skip
+
+
+def check_enough(units: Units) -> None:
+    """Raise UnsuitableUnitsError for too few units to bet on."""
+    if units.n_units < LEAST_UNITS:
+        kind, name = ("groups", "groups") if units.has_groups else ("rows", "X")
+        fix = f"Hold out more {kind}, or ask for a mean, such as 'accuracy' or 'neg_mean_absolute_error'."
+        reason = f"its interval needs {LEAST_UNITS} {kind} at least"
+        raise UnsuitableUnitsError(reason, name, f"{units.n_units} {kind}", fix)
+
+
+def without_weight() -> UnsuitableUnitsError:
+    """Return the error for a class of which no row counts."""
+    reason, got = "it needs rows of each class that count", "weights of 0 for all rows of a class"
+    return UnsuitableUnitsError(reason, "sample_weight", got, "Give some of them a weight above 0.")
 
 
 def negated_roots(ends: Range) -> Range:

@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import Check, as_check, bad_parameter, check_flag, integer, option, or_none
 from sklearn_ada.data.labels import check_labels
-from sklearn_ada.holdout.advice import median_notice, too_few_rows, warn_of_design
+from sklearn_ada.holdout.advice import median_notice, too_few_rows, warn_of_design, warn_of_units
 from sklearn_ada.holdout.framing import check_defined, check_median_may_be, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.outlook import is_foreseen
@@ -333,6 +333,7 @@ class Parameters(SimpleNamespace):
     def warn_before_asking(self, metric: Metric, holdout: Holdout, median: MedianSettings | None) -> None:
         """Warn of what rows, metric and parameters mean for the answers, before anything is spent."""
         warn_of_design(session_of(holdout))
+        warn_of_units(session_of(holdout), metric)
         if self.reveal == "winner" and self.ask == "winner":
             warn_user(
                 "reveal='winner' hides the scores of candidates that the holdout was asked about, and with "

@@ -28,7 +28,7 @@ from sklearn_ada._validation import bad_parameter, check_option, check_real
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.rows import row_hashes
 from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError
-from sklearn_ada.holdout.advice import warn_if_vacuous
+from sklearn_ada.holdout.advice import warn_if_vacuous, warn_of_units
 from sklearn_ada.holdout.asking import put_once, put_question
 from sklearn_ada.holdout.framing import Ask, Settings, check_median_may_be, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, Uncopied, session_of
@@ -175,6 +175,8 @@ class HoldoutScorer(Uncopied, ABC):
             self._clean.add(entries)
         if origin == "first call":
             self._warn_of_folds((getattr(X, "shape", None) or np.shape(X[:1]))[1:], entries)
+        if not searching:
+            warn_of_units(session, self.metric)
         put = put_question if origin == "validation" else put_once
         answer = put(session, asked, question)
         if answer is not None and not answer.repeated and not searching:

@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score, get_scorer, recall_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from sklearn_ada import (
     Holdout,
     MedianSettings,
     Metric,
     NoiseSettings,
+    ReusableHoldoutCV,
     StableHoldoutScorer,
     ThresholdoutScorer,
 )
@@ -202,6 +204,72 @@ def test_bad_weights_and_groups_are_refused_before_there_is_a_ledger(case, made,
         made(**{name: value})
     assert "918273" not in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+FEW = np.arange(N) % 5
+GIANT = {"groups": np.maximum(np.arange(N) - 150, 0)}
+HEAVY = {"sample_weight": np.r_[1e6, np.ones(N - 1)]}
+
+
+ASKS = {
+    "certify": lambda holdout, model, scoring: holdout.certify(model, scoring=scoring, guess=0.8),
+    "publish": lambda holdout, model, scoring: holdout.publish(model, scoring=scoring, guess=0.8),
+    "check": lambda holdout, model, scoring: holdout.check(model, scoring=scoring, guess=0.8),
+    "many": lambda holdout, model, scoring: holdout.check_many([model], scoring=scoring, guesses=[0.8]),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
+@pytest.mark.parametrize(("units", "scoring", "message"), [
+    (GIANT, "accuracy", "100 groups, which for accuracy count like 2.* one of them has 60% of the rows"),
+    (GIANT, "roc_auc", "100 groups, which for roc_auc count like .* one of them has 60% of the rows"),
+    (HEAVY, "recall", "250 rows, which for recall count like .* one of them has 100% of the weight"),
+    (HEAVY | {"weight_bound": 1e7}, "accuracy", "as weight_bound is far above the mean weight"),
+    ({"groups": FEW}, "roc_auc", "has 5 groups: of a model"),
+    ({"groups": np.arange(N)}, "accuracy", "Every group of the holdout is one row"),
+], ids=["giant", "giant of pairs", "heavy", "bound", "few", "of one"])  # fmt: skip
+def test_what_certifies_little_is_warned_of_before_it_is_paid_for(
+    units, scoring, message, ask, made, model, uncharged
+):
+    holdout = made(**units)
+    with uncharged(holdout), pytest.raises(UserWarning, match=message):
+        ask(holdout, model, scoring)
+
+
+def test_a_search_is_warned_of_a_group_with_most_rows_before_it_is_fitted(rows, tmp_path):
+    groups = np.maximum(np.arange(len(rows[1])) - 120, 0)
+    search = ReusableHoldoutCV(
+        GridSearchCV(LogisticRegression(), {"C": [0.1]}, cv=GroupKFold(2)), ledger=tmp_path / "a.db",
+        holdout=groups % 4 == 0, scoring="roc_auc",
+    )  # fmt: skip
+    with pytest.warns(UserWarning, match="for roc_auc count like .* equal ones, as one of them has"):
+        search.fit(*rows[:2], groups=groups)
+
+
+def of_one_class(y):
+    """Return groups and weights of which all positives, and the only negative that counts, are one group."""
+    counts = (y == 1) | (np.arange(len(y)) == np.flatnonzero(y == 0)[0])
+    return {"groups": np.where(counts, -1, np.arange(len(y))), "sample_weight": counts}
+
+
+UNCOUNTED = "Give some of them a weight above 0"
+
+
+@pytest.mark.parametrize(("units", "scoring", "name", "fix"), [
+    (lambda y: {"groups": FEW}, "f1", "groups", r"8 groups at least\. Got '5 groups' .* Hold out more"),
+    (lambda y: {"sample_weight": y != 1}, "f1", "sample_weight", UNCOUNTED),
+    (lambda y: {"sample_weight": y != 1}, "roc_auc", "sample_weight", UNCOUNTED),
+    (lambda y: {"sample_weight": y != 1}, "balanced_accuracy", "sample_weight", UNCOUNTED),
+    (of_one_class, "roc_auc", "groups", "both classes in different groups.* Hold out more groups"),
+])  # fmt: skip
+def test_units_without_an_interval_are_refused_by_name(
+    units, scoring, name, fix, made, model, rows, uncharged
+):
+    holdout = made(**units(rows[3]))
+    sentence = rf"The '{name}' parameter of Holdout must be .*{fix}"
+    with uncharged(holdout), pytest.raises(ValueError, match=sentence):
+        holdout.certify(model, scoring=scoring, guess_from=rows[:2])
 
 
 def test_groups_may_be_of_any_type(made, model):

@@ -134,7 +134,9 @@ def test_an_unbounded_interval_is_warned_of(rows, tmp_path):
 
 
 def test_groups_name_what_helps_there(opened, model):
-    text = only_warning(opened(8, groups=np.arange(8) // 2).check, model, **HALF)
+    before, after = warned(opened(8, groups=np.arange(8) // 2).check, model, **HALF)
+    assert "The holdout has 4 groups" in str(before.message)
+    text = str(after.message)
     assert "4 groups, with" in text
     assert "top_up" not in text  # it is not for groups
 
