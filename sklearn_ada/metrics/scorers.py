@@ -126,11 +126,11 @@ def as_shortest(scoring: Callable[..., Any], number: int = FORMAT) -> Any:
     if not isinstance(written, tuple):
         return written
     function, options, rest = written
-    fixed: dict[str, Any] = {}
+    defaults, fixed = _defaults_of(function), dict[str, Any]()
     if inspect.isfunction(function):
         same, of_it, since = _OF_ANOTHER.get(function, (function, fixed, 1))
         function, fixed = (same, of_it) if number >= since else (function, fixed)
-    defaults = _defaults_of(function)
+    defaults |= _defaults_of(function)
     kept = {
         name: _number(option) if isinstance(option, Real) else option
         for name, option in {**options, **fixed}.items()

@@ -284,6 +284,8 @@ def test_the_table_has_every_function_of_labels_or_numbers():
      make_scorer(metrics.d2_absolute_error_score)),
     (3, make_scorer(metrics.hamming_loss, **LOSS), make_scorer(metrics.zero_one_loss, **LOSS)),
     (2, make_scorer(metrics.zero_one_loss, **LOSS), make_scorer(metrics.hamming_loss, **LOSS)),
+    (0, "neg_mean_squared_error",
+     make_scorer(metrics.mean_squared_error, multioutput="uniform_average", **LOSS)),
     (2, "precision", make_scorer(metrics.fbeta_score, beta=0)),
     (2, make_scorer(metrics.fbeta_score, beta=0, pos_label=0), Metric("precision", pos_label=0)),
     (3, make_scorer(metrics.fbeta_score, beta=0.0, average="macro"), "precision_macro"),
