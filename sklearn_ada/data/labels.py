@@ -295,7 +295,9 @@ def check_groups(groups: Any, n: int, owner: str = "Holdout") -> Array:
 def _codes_of_groups(groups: Any, n: int) -> NDArray[np.int64]:
     labels, refused = check_groups(groups, n), partial(bad_parameter, "groups", "Holdout")
     if labels.dtype.kind == "O":  # labels of several types have no order
-        labels = np.array([f"{type(label).__name__} {label}" for label in labels.tolist()])
+        named: dict[Any, str] = {}  # one name for 7, 7.0 and NumPy's 7, which are one patient
+        texts = (named.setdefault(label, f"{type(label).__name__} {label}") for label in labels.tolist())
+        labels = np.array(list(texts))
     codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
     if codes.max() == 0:
         raise refused("of at least two kinds", "one group", "Nothing is learned from one.")

@@ -301,7 +301,10 @@ def _of_classes(function: Any, options: dict[str, Any]) -> ClassTable | None:
             instead=instead,
         )  # fmt: skip
     if labels is not None:
-        labels = tuple(sorted(set(np.asarray(labels).tolist())))
+        given = np.asarray(labels).tolist()
+        labels = tuple(sorted(set(given)))
+        if len(labels) < len(given):  # scikit-learn counts a class as often as it is written
+            return None
     is_one = labels is not None and len(labels) == 1 and average in ("macro", "micro", "weighted")
     if not is_one and (metric == "recall" or average not in ("macro", "weighted")):
         return None

@@ -274,7 +274,8 @@ def test_units_without_an_interval_are_refused_by_name(
 
 def test_groups_may_be_of_any_type(made, model):
     mixed = np.array([i // 5 if i < 100 else f"p{i // 5}" for i in range(N)], dtype=object)
-    kinds = enumerate((GROUPS, GROUPS.tolist(), np.arange(N) // 5, mixed))
+    of_numbers = np.array([(int, float, np.int64)[i % 3](i // 5) for i in range(N)], dtype=object)
+    kinds = enumerate((GROUPS, GROUPS.tolist(), np.arange(N) // 5, mixed, of_numbers))
     assert len({certify(made(str(number), groups=groups), model).interval for number, groups in kinds}) == 1
 
 

@@ -121,6 +121,7 @@ def test_words_are_classes_too(tmp_path):
     make_scorer(cohen_kappa_score, labels=[0, 1]), make_scorer(f1_score, average="micro", labels=[0, 1]),
     make_scorer(precision_score, zero_division=1), make_scorer(fbeta_score, beta=2, greater_is_better=False),
     make_scorer(recall_score, average="macro", labels=[0, 1]), make_scorer(fbeta_score, beta=math.inf),
+    make_scorer(f1_score, average="macro", labels=[0, 1, 1]),
     make_scorer(lambda y, predicted: 0.5),
 ])  # fmt: skip
 def test_what_is_no_metric_of_a_table_keeps_the_median(scoring):
