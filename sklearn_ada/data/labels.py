@@ -254,15 +254,6 @@ class Units:
             return bounded_weight_size(self.n_units, self.mean_share, 1.0)
         return kish_size(self.totals(shares))
 
-    def target(self, target: str) -> str:
-        """Return what is certified, instead of the target for equal and independent rows."""
-        if self.bound is not None:
-            return target.replace("population", "population's weighted", 1) if self.has_weight else target
-        given = [("weights", self.has_weight), ("group sizes", self.has_groups)]
-        marks = " and ".join(name for name, is_given in given if is_given)
-        at = "and" if " at the " in target else "at the holdout's"
-        return f"{target} {at} {marks}"
-
 
 def _check_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
     wanted = f"{n} finite numbers of at least 0, not all 0"

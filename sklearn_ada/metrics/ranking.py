@@ -197,8 +197,8 @@ class AreaOfUnits(Measure):
 
     @property
     def clause(self) -> str:
-        """What a target says of pairs."""
-        return ", over pairs of different groups" if self.units.has_groups else ""
+        """What a target says of pairs, after the mix."""
+        return ", over pairs of rows of different groups" if self.units.has_groups else ""
 
     def size(self, y: Array) -> float:
         """Return how many independent terms there are."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from sklearn_ada._validation import bad_parameter, check_real, plain
 from sklearn_ada.accounting.codes import symbols_of
-from sklearn_ada.accounting.events import CodedRelease, Event, Symbol
+from sklearn_ada.accounting.events import BLOCKS, CodedRelease, Event, Symbol
 from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein, wilson_deviation
 from sklearn_ada.guarantees.tilted import LN_LEAST_SIDES, Tilt
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
@@ -132,17 +132,7 @@ class CodedQuestion(Question):
         labels = data.labels_for(metric, measure)
         measure = measure.foreseeing(guess.value, guess.share, labels)
         size = measure.size(labels)
-        target = f"population {metric.name}"
-        if metric.clips:
-            target += f", {metric.measure.clipping}"
-        if policy.class_mix == "conditional" and data.is_classification:
-            # The asker may have learnt the class counts, and favour classes that have too many rows.
-            target += f" at the holdout's {metric.mix}"
-        elif policy.mix is not None and not isinstance(measure, AtMix):
-            target += " at any class mix"  # it does not depend on it
-        target += measure.clause
-        if data.units is not None:
-            target = data.units.target(target)
+        target = _target_of(metric, measure, data, policy)
         scaled = (guess.value - low) / width  # to [0, 1]
         behind = guess.size or size
         spread, deviation = _deviations(guess, scaled, size, width)
@@ -355,6 +345,27 @@ def foreseen_variance(
     usual = chernoff_kl(at, at, size, ln_delta)
     narrow = empirical_bernstein(at, at, variance, int(size), ln_delta + math.log1p(-math.exp(_LN_FALLBACK)))
     return variance if narrow[1] - narrow[0] < 0.97 * (usual[1] - usual[0]) else None
+
+
+def _target_of(metric: Metric, measure: Measure, data: HoldoutData, policy: Policy) -> str:
+    """Return what is certified: of which rows, at which mix, and to what it is clipped."""
+    units, begins_with_mix = data.units, data.format >= BLOCKS
+    is_bounded = units is not None and units.bound is not None
+    # The asker may have learnt the class counts, and favour classes that have too many rows.
+    given = [metric.mix] if policy.class_mix == "conditional" and data.is_classification else []
+    if units is not None and not is_bounded:
+        given += ["weights"] * units.has_weight + ["group sizes"] * units.has_groups
+    at = ""
+    if given:
+        *others, last = given
+        first = (", " if begins_with_mix else " and ").join(others)
+        at = f" at the holdout's {first} and {last}" if first else f" at the holdout's {last}"
+    elif policy.mix is not None:  # else it does not depend on it
+        at = measure.clause if isinstance(measure, AtMix) else " at any class mix"
+    whose = "population's weighted" if is_bounded and units is not None and units.has_weight else "population"
+    clip = f", {metric.measure.clipping}" if metric.clips else ""
+    more = "" if isinstance(measure, AtMix) else measure.clause
+    return f"{whose} {metric.name}{at + clip if begins_with_mix else clip + at}{more}"
 
 
 def _deviations(guess: Guess, scaled: float, size: float, width: float) -> tuple[float, float]:
