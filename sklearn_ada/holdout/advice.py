@@ -179,7 +179,9 @@ def median_notice(metric: Metric, settings: MedianSettings, data: HoldoutData, *
     name, units = metric.name, "groups" if data.has_groups else "rows"
     size = data.subsample_size(settings.subsamples(data), stratify=settings.stratify)
     why = "has no interval of its own on this holdout"
-    if metric.has_interval_of_all_rows:
+    if metric.has_interval_of_all_rows and data.units is not None:
+        why = f"has no interval with weights or groups, as it {metric.why_alike(data.units)}"
+    elif metric.has_interval_of_all_rows:
         why = "has no interval of its own here (the winner's has, of rows that count alike: ask='winner')"
     return (
         f"{name} {why}. Its answers are the median of {name} over random subsamples of {size} {units}, which "

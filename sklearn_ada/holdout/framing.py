@@ -387,7 +387,7 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
     data, policy = session.data, session.policy
     if metric.has_interval_of_all_rows:
         if data.units is not None and not data.has_interval(metric.of_all_rows()):
-            return _ALIKE
+            return f"{_ALIKE}, as it {metric.why_alike(data.units)}"
         if not policy.is_described:
             return "has no answer with noise, and this holdout certifies by privacy alone"
         if policy.class_mix == "priced" and not data.holds_for_one_law(metric.measure):
@@ -403,7 +403,7 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
     if not metric.has_interval:
         return metric.measure.reason
     if not data.has_interval(metric):
-        return _ALIKE if data.units is not None else _GIVEN_COUNTS
+        return _GIVEN_COUNTS if data.units is None else f"{_ALIKE}, as it {metric.why_alike(data.units)}"
     return _OF_CERTIFY if purpose == "check" and data.takes_rows(metric) else ""
 
 

@@ -268,6 +268,8 @@ class Measure(ABC):
     """By what a row may be replaced for `sensitivity` to hold."""
     reason = "is a function of which nothing is known but its values"
     """Why there is no interval, where there is none."""
+    alike = "has none here: use a mean, such as 'accuracy' or 'neg_mean_absolute_error'"
+    """Why there is no interval with weights or groups, where there is none, and what has one."""
     is_refused = False
     """Whether it cannot be asked of a holdout at all, and `reason` says why."""
 

@@ -295,6 +295,7 @@ class MicroJaccard(Measure):
     family = "mean"
     theorem = "Clopper-Pearson for the accuracy"
     has_noise = False
+    alike = "is a function of the accuracy: use 'accuracy'"
 
     def value(self, y: Array, outputs: Array, classes: Array | None) -> Measured:
         """Return the index."""

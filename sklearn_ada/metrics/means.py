@@ -89,6 +89,7 @@ class Mean(SumOfTerms):
     two_classes: bool = False
     kind = family = "mean"
     has_differences = True
+    alike = "is compared with the class shares: use 'neg_log_loss' or 'neg_brier_score'"
 
     @property
     def theorem(self) -> str:

@@ -357,9 +357,17 @@ class Metric:
             of_given = "a mean, an AUC, F1 or another ratio, or a mean of class means,"
             mean = of_given if units is None or units.bound is None else "a mean"
             owner = "a holdout with sample_weight or groups"
-            fix = f"Use the stable median: StableHoldoutScorer, or Metric({self.name!r}, kind='general')."
+            median = f"the stable median: StableHoldoutScorer, or Metric({self.name!r}, kind='general')"
+            fix = f"It {self.why_alike(units)}; or use {median}."
             raise bad_parameter("scoring", owner, f"{mean} to have an interval of its own", self.name, fix)
         return measure
+
+    def why_alike(self, units: Units | None) -> str:
+        """Return why it has no interval with these weights or groups, and what has one."""
+        if units is not None and units.bound is not None:
+            means = "'accuracy' or 'neg_mean_absolute_error'"
+            return f"is no mean, and nothing else has one with weight_bound: use {means}"
+        return self.measure.alike
 
     @property
     def bounds(self) -> Range:

@@ -310,6 +310,7 @@ class AveragedAUC(Measure):
     by_rows: bool
     kind = "auc"
     family = "averaged auc"
+    alike = "compares each class with several others: use 'balanced_accuracy', or 'roc_auc' of two classes"
     theorem = "McDiarmid, or Hoeffding for two-sample U-statistics (McDiarmid 1989, Hoeffding 1963)"
     unit = SAME_CLASS
     has_noise = False
@@ -390,6 +391,7 @@ class AveragePrecision(AllRows):
 
     theorem = "Clopper-Pearson for bands of two rates"
     needs_rows = True
+    alike = "depends on where each row ranks among all others: use 'roc_auc'"
     clause = ", ties broken at random"
 
     def size(self, y: Array) -> float:

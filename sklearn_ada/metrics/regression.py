@@ -63,6 +63,7 @@ class Explained(AllRows):
     theorem = "fixed bets on both losses (Waudby-Smith, Ramdas 2024)"
     needs_rows = True
     unsteadiness = 2.5  # large errors that lower the value also make its lower end lie farther below
+    alike = "is compared with a quantile of y: use 'neg_mean_absolute_error' or 'r2'"
     widest = (-1.0, 1.0)
 
     @property
@@ -225,6 +226,7 @@ class MedianError(AllRows):
 
     theorem = "order statistics (Clopper-Pearson)"
     needs_rows = True
+    alike = "is no mean: use 'neg_mean_absolute_error'"
     widest = (-math.inf, 0.0)
 
     @property

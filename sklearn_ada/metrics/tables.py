@@ -188,6 +188,13 @@ class ClassTable(AllRows):
         return self, (np.asarray(tuning["labels"]), np.asarray(tuning["table"]))
 
     @property
+    def alike(self) -> str:  # type: ignore[override]
+        """Why there is no interval with weights or groups, and what has one."""
+        if self.average is None:
+            return "is no ratio of two sums over rows: use 'balanced_accuracy', or 'f1' of two classes"
+        return "averages ratios over classes: use 'balanced_accuracy', or the metric of one class of two"
+
+    @property
     def clause(self) -> str:
         """What the certificate says of a range that was declared."""
         low, high = self.bounds or (0.0, 0.0)

@@ -7,7 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import balanced_accuracy_score, get_scorer, recall_score, roc_auc_score
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    cohen_kappa_score,
+    get_scorer,
+    make_scorer,
+    recall_score,
+    roc_auc_score,
+)
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from sklearn_ada import (
@@ -270,6 +277,35 @@ def test_units_without_an_interval_are_refused_by_name(
     sentence = rf"The '{name}' parameter of Holdout must be .*{fix}"
     with uncharged(holdout), pytest.raises(ValueError, match=sentence):
         holdout.certify(model, scoring=scoring, guess_from=rows[:2])
+
+
+@pytest.mark.parametrize(("scoring", "more"), [
+    ("accuracy", ""), ("roc_auc", ", over pairs of rows of different groups"),
+    ("neg_log_loss", r", each score clipped to \[.*, 0\]"),
+])  # fmt: skip
+def test_a_target_names_mix_and_units_before_what_is_clipped(scoring, more, made, model, rows):
+    answer = made(**UNITS).certify(model, scoring=scoring, guess_from=rows[:2])
+    target = f"population {scoring} at the holdout's class mix, weights and group sizes"
+    assert re.fullmatch(target + more, answer.certificate.target)
+
+
+@pytest.mark.parametrize(("scoring", "reason"), [
+    ("f1_macro", "averages ratios over classes: use 'balanced_accuracy', or the metric of one class of two"),
+    ("matthews_corrcoef", "is no ratio of two sums over rows: use 'balanced_accuracy', or 'f1'"),
+    ("roc_auc_ovr", "compares each class with several others: use 'balanced_accuracy'"),
+    ("average_precision", "depends on where each row ranks among all others: use 'roc_auc'"),
+    ("jaccard_micro", "is a function of the accuracy: use 'accuracy'"),
+])  # fmt: skip
+def test_a_refusal_says_why_and_what_to_use_instead(scoring, reason, made, model, rows, uncharged):
+    holdout = made(**GROUPED)
+    with uncharged(holdout), pytest.raises(ValueError, match=f"[Ii]t {reason}"):
+        holdout.certify(model, scoring=scoring, guess_from=rows[:2])
+
+
+def test_a_median_of_kappa_says_why_groups_have_no_interval(made, model, rows):
+    kappa = make_scorer(cohen_kappa_score)
+    with pytest.warns(UserWarning, match="no interval with weights or groups, as it is no ratio of two sums"):
+        made(**GROUPED).certify(model, scoring=kappa, guess_from=rows[:2])
 
 
 def test_groups_may_be_of_any_type(made, model):
