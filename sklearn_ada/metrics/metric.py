@@ -363,7 +363,17 @@ class Metric:
         return measure
 
     def why_alike(self, units: Units | None) -> str:
-        """Return why it has no interval with these weights or groups, and what has one."""
+        """Return why it has no interval with these weights or groups, and what has one.
+
+        Parameters
+        ----------
+        units : Units or None
+
+        Examples
+        --------
+        >>> Metric("average_precision").why_alike(None)
+        "depends on where each row ranks among all others: use 'roc_auc'"
+        """
         if units is not None and units.bound is not None:
             means = "'accuracy' or 'neg_mean_absolute_error'"
             return f"is no mean, and nothing else has one with weight_bound: use {means}"
