@@ -376,7 +376,7 @@ class Metric:
         """
         if units is not None and units.bound is not None:
             means = "'accuracy' or 'neg_mean_absolute_error'"
-            return f"is no mean, and nothing else has one with weight_bound: use {means}"
+            return f"is no mean and no root of one, as weight_bound needs: use {means}"
         return self.measure.alike
 
     @property
