@@ -1,12 +1,19 @@
 """Coverage of intervals for bounded means, recalls and the AUC on hard laws; an understated delta is seen."""
 
 import math
+from dataclasses import replace
 from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
+from benchmarks.validity.metric_searches import Listed
+from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.guarantees import bentkus, betting_fixed, betting_predictable, class_mean_interval
+from sklearn_ada.metrics.base import Foreseen
+from sklearn_ada.questions import all_rows
+from sklearn_ada.questions.question import Draw
 from tests.support.laws import is_missed, is_too_often
 
 RUNS = 2000
@@ -82,6 +89,42 @@ def test_predictable_bets_do_not_cover_sorted_classes():
     """Why fixed bets stand at a class mix: rows in the file's order, sorted, are no draws of one law."""
     truth = 0.1 * 0.9 + 0.9 * 0.05
     assert is_too_often(misses_of(sorted_classes, truth, 0.117, 300, 0.05, "predictable", 40), 40, 0.05)
+
+
+class InOrder(np.random.Generator):
+    """Leaves rows in the order in which they come, which no secret has to change at a class mix."""
+
+    def permutation(self, x):
+        return np.arange(x)
+
+
+def loss_of_sorted_classes_is_missed(seed, rows=200):
+    """Return whether a holdout misses the mean loss of two classes that follow each other, one always wrong.
+
+    Losses of one class are .73 in the mean, those of the other .0033.
+    """
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], rows // 2)
+    model = Listed(
+        np.tile(np.where(y == 1, rng.uniform(0.9, 1.0, rows), rng.uniform(0.75, 0.95, rows)), 2), [0, 1]
+    )
+    holdout = SimulatedHoldout(np.arange(float(rows))[:, None], y, seed=seed, answers="exact")
+    known = np.arange(float(rows), 2.0 * rows)[:, None], y
+    answer = holdout.certify(model, scoring="neg_brier_score", guess_from=known)
+    assert "bets" in answer.certificate.theorem
+    return is_missed(answer.interval, -(0.85**2 + 0.2**2 / 12.0 + 0.1**2 / 3.0) / 2.0)
+
+
+def test_predictable_bets_instead_of_fixed_ones_are_noticed_at_a_class_mix():
+    """An answer holds its own value, so those are missed whose value is on the other side of the truth."""
+
+    def as_of_one_law(*known, **more):
+        return replace(Foreseen(*known, **more), identical_rows=True)
+
+    with patch.object(Draw, "own_generator", lambda self: InOrder(np.random.PCG64(0))):
+        assert not any(map(loss_of_sorted_classes_is_missed, range(5)))
+        with patch.object(all_rows, "Foreseen", as_of_one_law):
+            assert is_too_often(sum(map(loss_of_sorted_classes_is_missed, range(30))), 30, 0.05)
 
 
 RECALLS = [((0.9,), (300,)), ((0.99, 0.6), (20, 980)), ((0.5, 0.8, 1.0), (17, 17, 16))]
