@@ -43,7 +43,7 @@ from sklearn_ada._validation import bad_parameter, checked
 from sklearn_ada.guarantees.intervals import Array, Interval
 from sklearn_ada.guarantees.matchings import LEAST_BLOCKS, AreaSpread
 from sklearn_ada.guarantees.tilted import TiltedMean
-from sklearn_ada.guarantees.units import unit_mean_foreseen, unit_ratio_ends
+from sklearn_ada.guarantees.units import foreseen_squares, unit_mean_foreseen, unit_ratio_ends
 
 __all__ = ["auc_of_groups_interval"]
 
@@ -233,9 +233,8 @@ class Bundles(NamedTuple):
         """Return what is foreseen to be narrowest at a level; None with too few groups."""
         positives, negatives = rows.sides
         groups, best, width = len(positives), None, math.inf
-        sizes = np.bincount(rows.group, minlength=groups)
-        # Of rows which go together no more than halfway, on a logarithmic scale, to those that are alike.
-        apart = math.sqrt(float((sizes**2).sum()) / len(rows.group))
+        sizes = np.bincount(rows.group, minlength=groups).astype(np.float64)
+        apart = foreseen_squares(np.ones(len(rows.group)), sizes) / len(rows.group)
         order = np.lexsort((negatives, positives))[::-1]
         most = min(groups, _MOST_BUNDLES, max(_MOST_COMPARED // len(rows.group), 2 * LEAST_BLOCKS))
         for count in sorted({*_BUNDLES, *(groups // number for number in _GROUPS_TO_A_BUNDLE)}):

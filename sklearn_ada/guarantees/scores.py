@@ -85,7 +85,7 @@ from sklearn_ada._validation import OUTWARDS, bad_parameter, check_integer, chec
 from sklearn_ada.guarantees import intervals
 from sklearn_ada.guarantees.bets import bet_sizes, fixed_bets_mean, lowest_ratio
 from sklearn_ada.guarantees.intervals import LN_NINE_TENTHS, LN_TENTH, Array, Interval, check_range, ln_side
-from sklearn_ada.guarantees.units import unit_mean_interval
+from sklearn_ada.guarantees.units import foreseen_squares, unit_mean_interval
 
 __all__ = [
     "ExpectedLosses", "average_precision_interval", "d2_pinball_interval", "paired_loss_interval",
@@ -666,8 +666,7 @@ def _units_of(
 ) -> tuple[Callable[[Array], Array], Array, float]:
     """Return what sums over units, their shares, and how much more such a sum varies than a row's value.
 
-    A share is 1 on average. How rows of one unit go together is unknown: halfway, on a logarithmic scale,
-    between rows that do not and rows that are alike.
+    A share is 1 on average.
     """
     units = np.arange(n) if unit is None else np.asarray(unit)
     rows = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
@@ -684,8 +683,7 @@ def _units_of(
         return np.bincount(units, scale * values, minlength=count).astype(np.float64)
 
     shares = sums_of(np.ones(n))
-    apart = math.sqrt(float((scale**2).sum()) * float((shares**2).sum())) / count
-    return sums_of, shares, apart
+    return sums_of, shares, foreseen_squares(scale, shares) / count
 
 
 def _quantile_slack(y: Array, constant: float, quantile: float, ln_level: float, bounds: Interval) -> float:

@@ -38,6 +38,7 @@ from sklearn_ada.guarantees.tilted import LN_LIKELY_SIDE, TiltedMean
 __all__ = ["unit_mean_interval"]
 
 _LEAST_UNIFORM = 0.1
+_ALIKE = 0.1  # of the variance of a value, foreseen to be common to the rows of a unit
 _POINTS = 256  # at which a foreseen law is looked at
 
 
@@ -110,6 +111,26 @@ def unit_mean_interval(
     return unit_ratio_ends(above, below, ln_delta, **foreseen, uniform=uniform, tilt=tilt)
 
 
+def foreseen_squares(weights: Array, totals: Array) -> float:
+    """Return the variance that is foreseen of all sums over units, if that of a value is 1.
+
+    How rows of one unit go together is unknown. Errors do less than rows, so a tenth of their variance is
+    taken to be common to them: that tunes bets and windows, and no guarantee rests on it.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+    totals : ndarray of shape (n_units,)
+        Sums of the weights over each unit.
+
+    Examples
+    --------
+    >>> round(foreseen_squares(np.ones(100), np.full(25, 4.0)), 2)  # of 100 rows 130, of 25 sums 5.2 each
+    130.0
+    """
+    return float((1.0 - _ALIKE) * np.square(weights).sum() + _ALIKE * np.square(totals).sum())
+
+
 def unit_ratio_ends(
     above: Array,
     below: Array,
@@ -164,15 +185,19 @@ def unit_mean_foreseen(
 ) -> Interval:
     """Return about where the ends of `unit_mean_interval` will be for n units; no guarantee rests on it.
 
-    They are those of units with a beta law of this mean and of the variance that is foreseen.
+    They are those of units with a beta law of this mean and of the variance that is foreseen. Where no such
+    law varies so much, fewer units have all of the weight.
     """
     near = min(max(mean, 1e-4), 1.0 - 1e-4)
-    total = max(near * (1.0 - near) / max(expected_variance, 1e-9) - 1.0, 1e-2)
+    largest = near * (1.0 - near) / (1.0 + 1e-2)
+    weight = max(expected_variance / largest, 1.0)
+    total = near * (1.0 - near) / max(expected_variance / weight, 1e-9) - 1.0
     at = (np.arange(_POINTS) + 0.5) / _POINTS
     values = betaincinv(near * total, (1.0 - near) * total, at)
     values = np.clip(values + (near - values.mean()), 0.0, 1.0)
     low, high = unit_ratio_ends(
-        values, np.ones(_POINTS), ln_delta, most=max(most, 1.0), expected_mean=expected_mean,
-        expected_variance=expected_variance, uniform=0.5 if drawn else None, terms=float(n), tilt=tilt,
+        weight * values, np.full(_POINTS, weight), ln_delta, most=max(most, weight),
+        expected_mean=expected_mean, expected_variance=expected_variance, uniform=0.5 if drawn else None,
+        terms=n / weight, tilt=tilt,
     )  # fmt: skip
     return min(low, mean), max(high, mean)

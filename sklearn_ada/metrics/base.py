@@ -125,6 +125,8 @@ class Foreseen:
         Whether tables of two classes may have their exact intervals (`sklearn_ada.metrics.two_class`).
     by_blocks : bool
         Whether bets on matched blocks, and on sums over a unit, may be used.
+    behind : float
+        Of how many rows the guess is.
     """
 
     value: float
@@ -139,6 +141,7 @@ class Foreseen:
     as_first_released: bool = False
     by_tables: bool = False
     by_blocks: bool = False
+    behind: float = math.inf
 
 
 USUAL_IN, SELDOM_IN = 10.0, 50.0
@@ -171,6 +174,9 @@ class RowsInterval:
         that is quicker than one after the other. The first ``even`` of them are not tilted.
     deviation : float or None
         Standard deviation of one term, where the guess has none and the construction foresees it.
+    error : float or None
+        Standard error of the value around the guess, where units of rows decide on it; else it follows from
+        the deviation of a term.
     is_tilted : bool
         Whether the guess divides the level among the sides.
     recorded : dict
@@ -195,6 +201,7 @@ class RowsInterval:
         None
     )
     deviation: float | None = None
+    error: float | None = None
     is_tilted: bool = False
     recorded: dict[str, Any] = field(default_factory=dict)
     usual_in: float = USUAL_IN

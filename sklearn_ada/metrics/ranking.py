@@ -243,8 +243,8 @@ class AreaOfUnits(Measure):
         name, bound = "pairs of groups", " with a drawn bound" if foreseen.drawn else ""
         theorem = f"bets on pairs of groups{bound} (Waudby-Smith, Ramdas 2024)"
         tuning, tilt = {"bundles": made.bundles, "variance": made.variance}, None
+        fewest = int(np.unique(foreseen.y, return_counts=True)[1].min())
         if foreseen.guess_rows is not None:
-            fewest = int(np.unique(foreseen.y, return_counts=True)[1].min())
             tuning["guess_rows"] = foreseen.guess_rows
             tilt = made.tilted(foreseen.guess_rows * made.terms / fewest)
             theorem += f", {tilted_by(value, foreseen.guess_rows)} (Pratt 1961)"
@@ -273,7 +273,7 @@ class AreaOfUnits(Measure):
         return RowsInterval(
             name, theorem, tuning, partial(made.foreseen, tilt=tilt), ends, foreseen.drawn,
             partial(made.foreseen, value), several=several, is_tilted=tilt is not None,
-            deviation=math.sqrt(made.variance / made.terms * size),
+            error=math.sqrt(made.variance / made.terms * (1.0 + fewest / foreseen.behind)),
             recorded={"by": name, "spread": spread.describe()},
             usual_in=USUAL_IN if tilt is None else SELDOM_IN,
         )  # fmt: skip

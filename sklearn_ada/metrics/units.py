@@ -13,7 +13,7 @@ the weights may not, so their mean, which the width shows, must be released and 
 
 Bets on the sums over a unit (`sklearn_ada.guarantees.units`) hold for either target, and are narrower where
 the guess foresees that the scores vary less than they could. How rows of one group go together is not
-foreseen: the bets suit a variance between that of rows which do not, and of rows which are alike.
+foreseen: a tenth of their variance is taken to be common to them, by bets and by windows.
 
 *Ratios.* F-beta, precision and the Jaccard index of one class are ratios of sums over rows: the target is
 ``sum E TP / sum E (TP + errors)`` at the holdout's weights, group sizes and labels. The same bets certify it;
@@ -36,7 +36,7 @@ from sklearn_ada.accounting.filters import SAME_WEIGHT
 from sklearn_ada.data.labels import Units
 from sklearn_ada.guarantees.intervals import chernoff_kl, hoeffding, hoeffding_half_width
 from sklearn_ada.guarantees.tilted import TiltedMean, tilted_by
-from sklearn_ada.guarantees.units import unit_mean_foreseen, unit_mean_interval
+from sklearn_ada.guarantees.units import foreseen_squares, unit_mean_foreseen, unit_mean_interval
 from sklearn_ada.metrics.base import (
     SELDOM_IN,
     USUAL_IN,
@@ -274,10 +274,7 @@ class UnequalRatio(AllRows):
             self.units, foreseen, self._scale, self._columns, self._ratio, self._of_ratios, spread, density
         )
         assert made is not None
-        low, high = made.foreseen(foreseen.value, foreseen.ln_delta)
-        error = (high - low) / 2.0 / math.sqrt(2.0 * (math.log(2.0) - foreseen.ln_delta))
-        recorded = {**made.recorded, "counts": counts}
-        return replace(made, deviation=error * math.sqrt(self.size(foreseen.y)), recorded=recorded)
+        return replace(made, recorded={**made.recorded, "counts": counts})
 
     def _scale(self, y: Array) -> Floats:
         """Return the weight of every row, such that a unit has about 1 on average."""
@@ -343,7 +340,7 @@ def bets_on_units(
     scale = scale_of(foreseen.y)
     if units.bound is None:
         most = float(units.totals(scale).max())
-        apart = math.sqrt(float((scale**2).sum()) * float((units.totals(scale) ** 2).sum())) / n
+        apart = foreseen_squares(scale, units.totals(scale)) / n
     else:  # weights, which are drawn, tune nothing but by their mean, which is on record
         most, apart = 1.0 / units.mean_share, math.sqrt(1.0 / units.mean_share)
     most, variance = most / density, (spread / density) ** 2 * apart
@@ -373,13 +370,15 @@ def bets_on_units(
             for i, each in enumerate(ln_deltas)
         ]  # fmt: skip
 
+    error = math.sqrt(variance / n * (1.0 + len(foreseen.y) / foreseen.behind))
+    low, high = metric_of(max(mean - error, 0.0), min(mean + error, 1.0))
     bound = " with a drawn bound" if drawn else ""
     theorem = f"bets on sums over a unit{bound} (Waudby-Smith, Ramdas 2024)"
     if tilt is not None:
         theorem += f", {tilted_by(foreseen.value, tuning['guess_rows'])} (Pratt 1961)"
     return RowsInterval(
         BETS_ON_UNITS, theorem, tuning, at, ends, drawn, lambda ln_delta: at(foreseen.value, ln_delta, None),
-        several=several, is_tilted=tilt is not None, recorded={"by": BETS_ON_UNITS},
+        several=several, error=(high - low) / 2.0, is_tilted=tilt is not None, recorded={"by": BETS_ON_UNITS},
         usual_in=USUAL_IN if tilt is None else SELDOM_IN,
     )  # fmt: skip
 

@@ -254,7 +254,7 @@ def with_rows_interval(
     by_tables = by_blocks and may_tilt(policy) and not question.given_rows
     foreseen = Foreseen(
         *known, drawn=drawn, guess_rows=float(behind) if tilted else None,
-        as_first_released=not is_new, by_tables=by_tables, by_blocks=by_blocks,
+        as_first_released=not is_new, by_tables=by_tables, by_blocks=by_blocks, behind=float(behind),
     )  # fmt: skip
     construction = measure.rows_interval(foreseen)
     if construction is None:

@@ -205,8 +205,8 @@ UNSEALED, PUBLISHED, CLOSED = 8, 64, 2**20
 _MESSAGE, _COUNTS = struct.Struct(">3d"), struct.Struct(">3q")  # of one length
 LEAST_LN_DELTA = -1e4  # stands for a level of which nothing is left, where a number is needed
 # Of the ends around those foreseen, in standard errors, as their code expects it: where all rows decide on
-# them, and where the value does.
-_SPREAD, _BY_VALUE_SPREAD = 1.0 / 8.0, 1.0 / 64.0
+# them, where the value does, and where rows of the guess foresee what all rows decide on.
+_SPREAD, _BY_VALUE_SPREAD, _BY_ROWS_SPREAD = 1.0 / 8.0, 1.0 / 64.0, 3.0 / 16.0
 # Where all rows decide, ends vary by more than such steps: then a final has fewer, and its ends fewer still.
 _OF_FINAL, _OF_ENDS = 32, 8
 _FOR_ROWS = 3  # numbers that foresee such ends
@@ -360,7 +360,9 @@ class SealedInterval:
 
     @property
     def _spread(self) -> float:
-        return _BY_VALUE_SPREAD if self.by_value and not self.by_rows else _SPREAD
+        if self.by_rows:
+            return _BY_ROWS_SPREAD
+        return _BY_VALUE_SPREAD if self.by_value else _SPREAD
 
     def _ln_side(self, ln_delta: float) -> float:
         """Return the logarithm of what a side has of a level, if the guess is about right."""

@@ -264,9 +264,11 @@ def _error(coded: CodedQuestion, whole: CodedQuestion | RowsQuestion, half: floa
     """Return the standard error of the value around the guess, larger where few rows have made that."""
     guess, size, error = coded.guess, coded.size, coded.error or 0.0
     rows = guess.size or size
-    deviation = whole.construction.deviation if isinstance(whole, RowsQuestion) else None
-    if guess.deviation is None and deviation is not None:
-        error = deviation * math.sqrt(1.0 / size + 1.0 / rows)
+    made = whole.construction if isinstance(whole, RowsQuestion) else None
+    if made is not None and made.error is not None:
+        error = made.error
+    elif made is not None and made.deviation is not None and guess.deviation is None:
+        error = made.deviation * math.sqrt(1.0 / size + 1.0 / rows)
     if rows < _FEW_ROWS:
         error *= float(stdtrit(max(rows - 1.0, 1.0), float(ndtr(half)))) / half
     return min(error, coded.metric.width)

@@ -144,17 +144,16 @@ def test_the_naive_holdout_is_called_fine_only_where_its_interval_holds():
     assert found == ["yes", "yes", "nearly", "nearly", "no", "no"]
 
 
-# Ends that all rows decide on are rounded more; how rows of a group go together is not foreseen.
+# Ends that all rows decide on are published in steps of an eighth of a standard error: R^2 is 1.086 times as
+# wide without, and cost ten nats more with the steps of 1/64 of earlier releases, at 1.088.
 @pytest.mark.parametrize(
-    ("name", "most", "published"),
-    [("AUC", 3.2, 1.09), ("F1", 3.2, 1.09), ("R^2", 3.2, 1.12), ("accuracy, groups", 4.2, 1.09),
-     ("difference of accuracies", 3.2, 1.13)],
+    ("name", "published"),
+    [("AUC", 1.09), ("F1", 1.09), ("R^2", 1.11), ("accuracy, groups", 1.09),
+     ("difference of accuracies", 1.13)],
 )  # fmt: skip
-def test_by_any_metric_searches_stay_narrow_and_the_last_is_published_as_narrowly_as_once(
-    name, most, published
-):
+def test_by_any_metric_searches_stay_narrow_and_the_last_is_published_as_narrowly_as_once(name, published):
     found = metric_searches.widths(metric_searches.KINDS[name], 1000, seed=1, after=(1, 5))
-    assert max(found["while searching"]) < most
+    assert max(found["while searching"]) < 3.2
     # A table of pairs is as much wider at the smaller level of what is published as normal intervals are.
     assert max(found["published"]) < published
     assert max(found["nats"]) < 0.2
@@ -175,7 +174,10 @@ def test_a_difference_is_published_after_five_searches_more_narrowly_than_bets_c
     assert published.half_width < 0.95 * (high - low) / 2.0
 
 
-@pytest.mark.parametrize(("name", "most"), [("AUC", 9.8), ("F1", 12.0), ("accuracy, groups", 13.5)])
+# Of groups both ends are news: they do not follow from the value, as those did that were 2.3 times as far
+# apart for 8.1 nats. The value is 4.5 nats; each end 2.9, of which the drawn bound alone, which moves it by a
+# quarter of a standard error, explains 2.
+@pytest.mark.parametrize(("name", "most"), [("AUC", 9.8), ("F1", 12.0), ("accuracy, groups", 10.5)])
 def test_ends_that_follow_from_a_value_cost_next_to_nothing_when_it_is_published(name, most):
     paid = []
     for seed in range(5):
