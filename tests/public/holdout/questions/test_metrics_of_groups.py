@@ -94,7 +94,7 @@ def test_widths_out_of_a_holdout_are_near_the_cluster_robust_normal_ones(
         holdout = Holdout(X, y, groups=group, ledger=tmp_path / f"{seed}.db", random_state=0)
         answer = holdout.certify(model.fit(X, y), scoring=name, guess_from=foreseen)
         assert answer.value == pytest.approx(SCORES[name](X, y), abs=0.01)
-        assert answer.certificate.target.endswith("group sizes")
+        assert "group sizes" in answer.certificate.target
         ratios.append(answer.half_width / normal_half_width(name, X, y, group, answer.certificate.ln_delta))
         missed += not answer.interval[0] <= TRUTHS[name] <= answer.interval[1]
     assert np.mean(ratios) <= most
