@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 from sklearn_ada._validation import percent
 
@@ -140,6 +141,8 @@ class Answer:
     repeated: bool = field(default=False, compare=False)
     published: float | None = None
     is_negated: bool = False
+    guess: float | None = None
+    is_final: bool = False
 
     @property
     def half_width(self) -> float:
@@ -156,7 +159,9 @@ class Answer:
         """Return the answer about the same quantity with the other sign."""
         low, high = self.interval
         ends = (0.0 - high, 0.0 - low)  # not -0.0
-        return replace(self, value=0.0 - self.value, interval=ends, is_negated=not self.is_negated)
+        guess = None if self.guess is None else 0.0 - self.guess
+        mirrored = not self.is_negated
+        return replace(self, value=0.0 - self.value, interval=ends, guess=guess, is_negated=mirrored)
 
     @property
     def target(self) -> str | None:
@@ -177,25 +182,88 @@ class Answer:
 
     @property
     def _lines(self) -> list[str]:
-        with_target = self.answered and self.target is not None
-        return [self.summary, f"target: {self.target}"] if with_target else [self.summary]
+        if not self.answered or self.target is None:
+            return [self.summary]
+        return [self.summary, f"target: {self.target.partition(', told as ')[0]}"]  # no centre is shown
 
     @property
     def summary(self) -> str:
-        """Value, interval, verdict and cost in one line, for tables that name the target elsewhere."""
+        """What came of the question and its cost in one line, for tables that name the target elsewhere."""
         if not self.answered:
             return f"{self.verdict}: {self.reason}"
-        low, high = self.interval
-        text = f"{self.value:.4g} in [{low:.4g}, {high:.4g}] ({self.verdict}, {self.cost.nats:.3g} nats)"
+        unsaid = self.is_final or self.verdict in ("agrees", "differs", "exact")
+        text = f"{self.in_words()} ({'' if unsaid else f'{self.verdict}, '}{self.cost.nats:.3g} nats)"
         if self.levels is not None:
             # Levels are rounded outwards.
             below, above = math.floor(1000.0 * self.levels[0]), math.ceil(1000.0 * self.levels[1])
             text += f", between the {below / 10:g}% and {above / 10:g}% quantiles of rounded values"
         if self.published is not None:
-            text += f", published now: about +-{self.published:.3g}"
+            text += f", published now: about +-{self.published:.2g}"
         return text + (", VACUOUS" if self.certificate is not None and self.certificate.vacuous else "")
+
+    def in_words(self, guess: float | None = None, name: str = "guess") -> str:
+        """Return what the holdout says of a score, with as many digits as the interval has meaning for.
+
+        Parameters
+        ----------
+        guess : float or None, default=None
+            The score that was found without the holdout. None: that of the question.
+        name : str, default="guess"
+            What that score is called.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from sklearn_ada.answer import Answer, Cost
+        >>> coarse = Answer(0.9615, (0.9412, 0.9818), "agrees", Cost(0.04), None, 1, guess=0.9671)
+        >>> coarse.in_words()
+        'guess .967, not contradicted by the holdout: in [.941, .982]'
+        >>> Answer(0.9584, (0.9411, 0.9712), "exact", Cost(2.1), None, 2, is_final=True).in_words()
+        'published: .958 in [.941, .972]'
+        """
+        low, high = self.interval
+        guess = self.guess if guess is None else guess
+        value, ends = shown(self.value, self.interval), f"in {shown_interval(self.interval)}"
+        if self.is_final:
+            return f"published: {value} {ends}"
+        if self.verdict not in ("agrees", "differs") or guess is None:
+            return f"holdout: {value} {ends}"
+        found, differs = f"{name} {shown(guess, self.interval)}", self.verdict == "differs"
+        how = "contradicted" if not low <= guess <= high else "doubted" if differs else "not contradicted"
+        return f"{found}, {how} by the holdout: {f'about {value} ' if differs else ''}{ends}"
 
 
 def certifies_nothing(answer: Answer) -> bool:
     """Return whether an answer has a value but a vacuous interval."""
     return answer.answered and answer.certificate is not None and answer.certificate.vacuous
+
+
+def shown(value: float, interval: tuple[float, float], rounding: str = ROUND_HALF_EVEN) -> str:
+    """Return a value in text, to two digits of the interval's half-width.
+
+    Examples
+    --------
+    >>> shown(0.96714, (0.94, 0.98)), shown(-53.21, (-58.0, -49.0)), shown(0.5, (0.5, math.inf))
+    ('.967', '-53.2', '.5')
+    """
+    half_width = (interval[1] - interval[0]) / 2.0
+    text = f"{value:.4g}"
+    if 0.0 < half_width < math.inf and math.isfinite(value):
+        places = max(1 - math.floor(math.log10(half_width)), 0)
+        text = str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), rounding))
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def shown_interval(interval: tuple[float, float]) -> str:
+    """Return an interval in text, with ends rounded outwards: what is shown contains what is certified.
+
+    Examples
+    --------
+    >>> shown_interval((0.94188, 0.98111)), shown_interval((0.0, 1.0))
+    ('[.941, .982]', '[.00, 1.00]')
+    """
+    low, high = interval
+    return f"[{shown(low, interval, ROUND_FLOOR)}, {shown(high, interval, ROUND_CEILING)}]"

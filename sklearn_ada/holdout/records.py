@@ -404,7 +404,8 @@ class ValueRecord(MechanismRecord, QuestionRecord):
         return Answer(
             outcome.value, outcome.interval, outcome.verdict, cost, certificate, record.seq,
             levels=outcome.levels, reason=outcome.reason, repeated=not record.fresh,
-            published=self.half_width_if_published,
+            published=self.half_width_if_published, guess=(self.guess or {}).get("value"),
+            is_final=Key.is_final(record),
         )  # fmt: skip
 
 

@@ -208,7 +208,7 @@ class HoldoutReport:
         targets = _targets_of(entries)
         for (metric, answer), entry in zip(answers, entries, strict=True):
             again = f"{answer.verdict}, for the same reason" if answer.reason in reasons else ""
-            line = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: "
+            line = f"  {answer.index:>5}  {metric}{targets.mark(_score_of(entry))}: "
             line += again or self._in_a_line(answer)
             line += f", {entry.model}" if entry.model else ""
             lines.append(line + (f", asked by {signature}" if (signature := _signature(entry)) else ""))
@@ -220,7 +220,7 @@ class HoldoutReport:
         answers, entries = self.answers[-_ON_PAGE:], self.entries[-_ON_PAGE:]
         targets = _targets_of(entries)
         rows = "".join(
-            f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(entry.score_of).strip()}</td>"
+            f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(_score_of(entry)).strip()}</td>"
             f"<td>{html.escape(self._in_a_line(a))}</td>"
             f"<td>{html.escape(_signature(entry))}</td></tr>"
             for (m, a), entry in zip(answers, entries, strict=True)
@@ -285,7 +285,12 @@ _AT_ONCE = 1000  # records that are read with the report
 
 
 def _targets_of(entries: Sequence[Entry]) -> Targets:
-    return Targets(entry.score_of for entry in entries)
+    return Targets(map(_score_of, entries))
+
+
+def _score_of(entry: Entry) -> str | None:
+    """Return a target without the words about the centre of a cell, which no line shows."""
+    return entry.score_of and entry.score_of.partition(", told as ")[0]
 
 
 def _signature(entry: Entry) -> str:

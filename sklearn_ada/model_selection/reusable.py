@@ -21,7 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._notices import tell, warn_user
-from sklearn_ada._validation import bad_parameter, percent
+from sklearn_ada._validation import bad_parameter, counted
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
@@ -108,6 +108,7 @@ class Delegates(CallbackSupportMixin):
     answers_: list[Answer]
     cv_results_: dict[str, Any]
     _certified_metric: Metric | None = None  # as validation rows have tuned it
+    _asked_of: str = ""  # how many rows the holdout had, and how often it had been asked
     _unasked: str = ""  # why the holdout was not asked about the best model, if it was not
     _asked_as: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
     _id_column: str | None = None  # which no model sees
@@ -538,6 +539,10 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         shown = (answer.value, str(answer.target)) if asked is None else asked.shown(answer)
         self.best_score_, self.best_score_target_ = shown
         self.best_answer_, self.best_score_interval_ = answer, answer.interval
+        times = session_of(self.holdout_).ledger.read(lambda state: sum(state.asked.values()))
+        asked_of = counted(times, "search" if self.ask == "winner" else "question")
+        self._asked_of = f"holdout of {self.holdout_.n_rows:,} rows, {asked_of}"
+        tell(self._score_line, self.verbose)
 
     def _forget(self) -> None:
         """Forget the winner of an earlier fit, which is certified no longer."""
@@ -743,13 +748,12 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     def _score_line(self) -> str:
         answer, score = self.best_answer_, self.best_score_
         assert answer.certificate is not None  # it was not refused
-        what = "is the holdout's"
-        if answer.verdict == "agrees" or (answer.verdict == "differs" and score != answer.value):
-            what = f"was found without the holdout, which {answer.verdict}"
-        low, high = answer.interval
-        of_all, nothing = percent(answer.certificate.confidence_level), answer.certificate.vacuous
-        worth = "which certifies nothing" if nothing else of_all
-        return f"best_score_ {score:.4g} {what}: in [{low:.4g}, {high:.4g}] ({worth})"
+        is_own = score == getattr(self.search_, "best_score_", None)
+        found = answer.guess if score == answer.value else score  # of a check that differs it is the value
+        text = answer.in_words(found, "CV" if is_own else "validation score")
+        if not text.startswith(("CV", "validation")):
+            text += f" ({self._asked_of})"
+        return text + (", VACUOUS: it says nothing" if answer.certificate.vacuous else "")
 
     @property
     def _repr_html_(self) -> Callable[[], str]:

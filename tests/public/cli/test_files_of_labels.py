@@ -82,12 +82,14 @@ def test_a_class_that_nobody_has_is_no_name_of_a_column(asked):
 @pytest.mark.parametrize("name", ["cat", "1", "2024-01-31", "nan"])
 def test_a_name_that_looks_like_a_value_can_be_given(asked, name):
     lines = two("cat", "dog", name)
-    assert asked(lines, lines, "--label-column", name, "--prediction-column", name).startswith("1 in [")
+    assert asked(lines, lines, "--label-column", name, "--prediction-column", name).startswith(
+        "holdout: 1.000 in ["
+    )
 
 
 @pytest.mark.parametrize("name", ["y", "Cat", "y2", "T1", "class 1", "e", "Größe"])
 def test_names_are_no_values(asked, name):
-    assert asked(two("cat", "dog", name), two("cat", "dog", "p")).startswith("1 in [")
+    assert asked(two("cat", "dog", name), two("cat", "dog", "p")).startswith("holdout: 1.000 in [")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_names_are_no_values(asked, name):
 )
 def test_a_prediction_is_a_label_if_both_are_one_number(asked, labels, predicted):
     text = asked(two(*labels), two(*predicted, wrong=N - RIGHT))
-    assert text.startswith("0.9 in [")
+    assert text.startswith("holdout: .90 in [")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_other_predictions_are_refused_by_file_row_and_value(asked, labels, pred
 
 def test_predictions_of_arrays_are_labels_likewise(asked, tmp_path):
     np.save(tmp_path / "p.npy", np.arange(N) % 2 * 1.0)
-    assert asked(two("0.0", "1.0"), [], "--predictions", "p.npy").startswith("1 in [")
+    assert asked(two("0.0", "1.0"), [], "--predictions", "p.npy").startswith("holdout: 1.000 in [")
 
 
 @pytest.mark.parametrize("again", [("0.0", "1.0"), ("0.", "1e0"), ("+0", " 1")])
@@ -154,5 +156,5 @@ def test_a_ledger_of_an_older_format_knows_labels_as_they_are_written(asked, mon
     with monkeypatch.context() as patched:
         patched.setattr("sklearn_ada.holdout.holdout.Policy", functools.partial(Policy, format=1))
         patched.setattr("sklearn_ada.cli.ledger_commands.whole_labels", np.array)  # as it was
-        assert asked(lines, lines).startswith("1 in [")
-    assert asked(lines, lines).startswith("1 in [")
+        assert asked(lines, lines).startswith("holdout: 1.000 in [")
+    assert asked(lines, lines).startswith("holdout: 1.000 in [")

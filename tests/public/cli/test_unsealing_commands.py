@@ -34,7 +34,7 @@ def test_closed_and_unsealed_from_the_command_line(holdout, capsys):
     assert ask(holdout, 410, 0.8512).verdict == "refused"
     assert main(["ledger", "unseal", path, *named(holdout)]) == 0
     unsealed = capsys.readouterr().out
-    assert all(text in unsealed for text in ("0.85 in [", "0.86 in [", "2 values unsealed"))
+    assert all(text in unsealed for text in ("holdout: .850 in [", "holdout: .860 in [", "2 values unsealed"))
     assert main(["ledger", "verify", path]) == 0
     assert main(["ledger", "show", path]) == 0
     shown = capsys.readouterr().out
@@ -45,7 +45,7 @@ def test_closed_and_unsealed_from_the_command_line(holdout, capsys):
 def test_single_records_are_unsealed_by_number(holdout, capsys):
     with pytest.warns(UserWarning, match="Unsealing 1 answer"):
         assert main(["ledger", "unseal", holdout.ledger.path, "2", *named(holdout)]) == 0
-    assert "0.86 in [" in capsys.readouterr().out
+    assert "holdout: .860 in [" in capsys.readouterr().out
     assert main(["ledger", "unseal", holdout.ledger.path, "99", *named(holdout)]) == 1
     assert "no answer of that number" in capsys.readouterr().err
 

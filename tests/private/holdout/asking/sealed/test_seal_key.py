@@ -145,7 +145,7 @@ def test_the_command_line_takes_the_key_as_a_file(holdout, files, tmp_path, caps
     assert holdout.ledger.verify() == count
     assert main(["ledger", "unseal", path, *head, "--key", str(files[0])]) == 0
     printed = capsys.readouterr().out
-    assert "0.85 in [" in printed
+    assert "holdout: .850 in [" in printed
     assert "1 value unsealed" in printed
 
 
