@@ -128,6 +128,10 @@ class Answer:
         released so far, not from the exact value.
     is_negated : bool
         Of a comparison: True if what is on record is that of the models the other way round.
+    guess : float or None
+        The score with which the question was asked; None if it had none.
+    is_final : bool
+        Whether it was published.
     """
 
     value: float

@@ -181,18 +181,20 @@ def _run_demo(picture: str, candidates: int) -> None:
         digits, published = _digits(os.path.join(folder, "digits.db"))
         chance = _random_labels(os.path.join(folder, "random.db"), candidates)
     print("\nThree searches on one holdout of scikit-learn's digits (450 rows), one ledger, 95 % together:")
-    _table(digits)
-    print("A search is answered with a cell around its guess, for hundredths of a nat (a coin: .69 nats).")
+    _table(digits, "CV")
+    print("CV is the search's own score, by which one chooses. With 95 % all intervals hold at once.")
+    print("A plain holdout would show its best candidate's score, which takes no notice of the choice.")
     print(f"In the end the model that is kept is published: {published}")
+    print("That is the number to report: it is the holdout's, and its interval is the narrow one.")
     print(f"\nA search over {candidates} random feature subsets on random labels (500 rows held out):")
-    print("the truth is 0.500 for every candidate, whatever the search believes.")
-    _table(chance)
+    print("the truth is 0.500 for every candidate; here each was asked about, and the best of them chosen.")
+    _table(chance, "holdout")
     scores, low, high = chance[0].scores, chance[0].low, chance[0].high
     counts = [*(count for count in (1, 10, 100, 1000) if count < candidates), candidates]
     steps = ", ".join(f"{count}: {max(scores[:count]):.3f}" for count in counts)
-    print(f"naive best score after so many candidates: {steps}")
+    print(f"best score on a plain holdout after so many candidates: {steps}")
     verb = "contains 0.500" if low <= 0.5 <= high else "MISSES 0.500, as one in 20 such ledgers may"
-    print(f"the certified interval [{low:.3f}, {high:.3f}] {verb}")
+    print(f"the interval [{low:.3f}, {high:.3f}] {verb}")
     _contrast(_CHOICES, _REPETITIONS)
     _draw(digits, chance, picture)
     print(f"\nDone in {time.perf_counter() - started:.0f} s.")
@@ -251,15 +253,16 @@ def _naive_scores(fitted: ReusableHoldoutCV, X: Any, y: Any, held: Any) -> list[
     return scores
 
 
-def _table(lines: list[_Line]) -> None:
-    head = ("search", "candidates", "naive best", "certified", "interval", "its nats")
+def _table(lines: list[_Line], score: str) -> None:
+    """Print a line for each search; ``score`` says whose score is shown beside the interval."""
+    head = ("search", "candidates", "best on a plain holdout", score, "interval", "its nats")
     rows = []
     for line in lines:
         scores = f"{max(line.scores):.3f}", f"{line.certified:.3f}", f"[{line.low:.3f}, {line.high:.3f}]"
         rows.append([line.search, str(len(line.scores)), *scores, f"{line.nats:.3g}"])
     print(aligned(head, rows, right=head[1:]))
     targets = {population_of(line.target) for line in lines}
-    print(f"certified: {'; '.join(sorted(targets))}")
+    print(f"interval: of the {'; '.join(sorted(targets))}")
 
 
 def _contrast(candidates: int, repetitions: int) -> None:
@@ -267,12 +270,12 @@ def _contrast(candidates: int, repetitions: int) -> None:
     _progress(f"the best of {candidates} on random labels, {repetitions} times")
     runs = list(_dotted(contrasts(candidates, repetitions)))
     print(f"\nThe best of {candidates} candidates on a holdout of 500 random labels, {repetitions} times.")
-    print("Same choice, same score; beside it a plain 95 % interval, and the one that knows of the choice:")
+    print("Same choice, same score; beside it a plain 95 % interval, and the one that allows for the choice:")
     worst = max(runs, key=lambda run: run.naive_score)
     naive, ours = ("[{:.3f}, {:.3f}]".format(*i) for i in (worst.naive_interval, worst.certified_interval))
     print(f"{'':<20} {f'misses {TRUTH:.3f}':>18}   in the worst repetition, score {worst.naive_score:.3f}")
     print(f"{'plain holdout':<20} {sum(run.naive_misses for run in runs):>8} of {repetitions:<6}   {naive}")
-    print(f"{'certified':<20} {sum(run.certified_misses for run in runs):>8} of {repetitions:<6}   {ours}")
+    print(f"{'sklearn_ada':<20} {sum(run.certified_misses for run in runs):>8} of {repetitions:<6}   {ours}")
 
 
 def _draw(digits: list[_Line], chance: list[_Line], picture: str) -> None:
@@ -287,9 +290,13 @@ def _draw(digits: list[_Line], chance: list[_Line], picture: str) -> None:
         places = np.arange(len(lines))
         middle = np.array([(line.low + line.high) / 2 for line in lines])
         half = np.array([(line.high - line.low) / 2 for line in lines])
-        axes.errorbar(middle, places, xerr=half, fmt="none", capsize=5, label="certified interval")
+        axes.errorbar(middle, places, xerr=half, fmt="none", capsize=5, label="interval of sklearn_ada")
         axes.plot(
-            [max(line.scores) for line in lines], places, "x", color="tab:red", label="naive best score"
+            [max(line.scores) for line in lines],
+            places,
+            "x",
+            color="tab:red",
+            label="best on a plain holdout",
         )
         axes.set(yticks=places, yticklabels=[line.search for line in lines], title=title, xlabel="accuracy")
         axes.set_ylim(-0.6, len(lines))

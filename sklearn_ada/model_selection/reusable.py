@@ -306,12 +306,11 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     best_index_ : int
         Its place in ``cv_results_``.
     best_score_ : float
-        The score of ``best_estimator_``. While the holdout's answers are coarse, until `publish`, it is the
-        guess, unrounded: the search's own score, or that of a model on validation rows if the search ranks by
-        another metric. It stays where the holdout differs from it, and a warning says so. Of other answers,
-        and of what was published, it is the certified value. NaN if the model failed on the holdout, or if no
-        candidate had a finite score. Absent, like its interval and target, if a function chose the winner by
-        several scores.
+        While searching, the search's own cross-validation score; after `publish`, the published one. If the
+        search ranks by another metric, it is the score of a model on validation rows. It stays where the
+        holdout differs from it, and a warning says so. Where the holdout answers with its value at once, it
+        is that. NaN if the model failed on the holdout, or if no candidate had a finite score. Absent, like
+        its interval and target, if a function chose the winner by several scores.
     best_score_interval_ : tuple of float
         The certified interval of the score of ``best_estimator_``, by the holdout, which may differ
         from ``best_score_``. The metric's whole range if nothing was asked.

@@ -14,13 +14,14 @@ def test_demo_prints_both_tables_and_says_whether_chance_is_covered(tmp_path, ca
     out, err = capsys.readouterr()
     rows = [line for line in out.splitlines() if re.search(r"\[\d\.\d{3}, \d\.\d{3}\]\s+\d+(\.\d+)?$", line)]
     assert len(rows) == 4
-    assert out.count("certified: population accuracy at the holdout's class mix\n") == 2  # one a table
+    assert out.count("interval: of the population accuracy at the holdout's class mix\n") == 2  # one a table
     assert "contains 0.500" in out or "MISSES 0.500" in out
-    assert "naive best score after so many candidates" in out
+    assert "best score on a plain holdout after so many candidates" in out
+    assert "That is the number to report" in out
     assert "search 3 of 3" in err
-    misses = dict(re.findall(r"^(plain holdout|certified)\s+(\d+) of 100", out, flags=re.MULTILINE))
+    misses = dict(re.findall(r"^(plain holdout|sklearn_ada)\s+(\d+) of 100", out, flags=re.MULTILINE))
     assert int(misses["plain holdout"]) >= 20
-    assert int(misses["certified"]) <= 5
+    assert int(misses["sklearn_ada"]) <= 5
     assert (
         max(float(row.split()[-1]) for row in rows[:3]) < 0.1
     )  # a search as it comes gets a cell, which costs next to nothing
