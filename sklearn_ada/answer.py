@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
@@ -11,6 +12,9 @@ from sklearn_ada._validation import percent
 
 VERDICTS = ("agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused")
 """The words for what came of a question (see `Answer`); only the last two come without a value."""
+ROUNDED = ", rounded to steps of "
+"""How a target goes on where its value is no count, and so is released in steps."""
+_SHOWN_AS = re.compile(", told as |, shown as ")
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,7 @@ class Answer:
     def _lines(self) -> list[str]:
         if not self.answered or self.target is None:
             return [self.summary]
-        return [self.summary, f"target: {self.target.partition(', told as ')[0]}"]  # no centre is shown
+        return [self.summary, f"target: {population_of(self.target)}"]
 
     @property
     def summary(self) -> str:
@@ -238,6 +242,11 @@ class Answer:
         found, differs = f"{name} {shown(guess, self.interval)}", self.verdict == "differs"
         how = "contradicted" if not low <= guess <= high else "doubted" if differs else "not contradicted"
         return f"{found}, {how} by the holdout: {f'about {value} ' if differs else ''}{ends}"
+
+
+def population_of(target: str) -> str:
+    """Return a target without how a score that is sealed is shown."""
+    return _SHOWN_AS.split(target)[0]
 
 
 def certifies_nothing(answer: Answer) -> bool:

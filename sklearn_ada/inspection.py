@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._validation import bad_parameter, percent
-from sklearn_ada.answer import Answer, certifies_nothing
+from sklearn_ada.answer import Answer, certifies_nothing, population_of
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.holdout.records import Entry
-from sklearn_ada.holdout.report import HoldoutReport, Targets, population_of
+from sklearn_ada.holdout.report import HoldoutReport, Targets
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.planning.display import axes_or_new, panels_or_new
 

@@ -36,11 +36,11 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada._validation import aligned
+from sklearn_ada.answer import population_of
 from sklearn_ada.cli.ledger_commands import add_ask_command, add_ledger_commands
 from sklearn_ada.cli.tools import Parser, count, picture, print_json, save_picture, write_csv
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.holdout import Holdout
-from sklearn_ada.holdout.report import population_of
 from sklearn_ada.ledger.addresses import without_passwords
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.planning.plan import HoldoutPlan, plan_holdout

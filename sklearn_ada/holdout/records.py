@@ -31,7 +31,7 @@ from typing import Any, Self
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CodedRelease, Event, Symbol, event_from_dict
 from sklearn_ada.accounting.filters import RECORDS, Unit
-from sklearn_ada.answer import Answer, Certificate, Cost
+from sklearn_ada.answer import ROUNDED, Answer, Certificate, Cost
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import ROW_BY_ROW
 from sklearn_ada.holdout.state import KINDS, LedgerRecord, Listed, State, finite, ln_delta_of, on_disk
@@ -467,7 +467,10 @@ class AnswerRecord(ValueRecord):
             state.take(self.stake, self.purse)
         # A difference of two models says nothing of where the next score lies.
         limits = None if self.metric.get("kind") == DIFFERENCE else self.metric["range"]
-        state.keep_value(self.outcome.value, self.outcome.target, limits)
+        target = self.outcome.target
+        if self.mechanism["name"] == "certify":  # the steps of each value would make it a kind of its own
+            target = target.partition(ROUNDED)[0]
+        state.keep_value(self.outcome.value, target, limits)
         if self.memory_name:
             state.memories[self.memory_name] = self.memory or {}
 

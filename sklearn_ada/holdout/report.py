@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ada._validation import counted, percent, printable
-from sklearn_ada.answer import Answer
+from sklearn_ada.answer import ROUNDED, Answer, population_of
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.outlook import Outlook, headline, last_search, outlook_of
 from sklearn_ada.holdout.records import COLUMNS, OUTCOMES, Entry, SealedRecord, entry_of, from_last_checkpoint
@@ -31,13 +31,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-_STEPS = re.compile(r", rounded to steps of (\S+)$")
-_SHOWN_AS = re.compile(", told as |, shown as ")
-
-
-def population_of(target: str) -> str:
-    """Return a target without how a score that is sealed is shown."""
-    return _SHOWN_AS.split(target)[0]
+_STEPS = re.compile(rf"{ROUNDED}(\S+)$")
 
 
 class Targets:
@@ -89,12 +83,12 @@ class Targets:
             return kind
         least, largest = f"{min(steps):.3g}", f"{max(steps):.3g}"
         words = least if least == largest else f"{least} to {largest}"
-        return _STEPS.sub(f", rounded to steps of {words}", kind)
+        return _STEPS.sub(f"{ROUNDED}{words}", kind)
 
 
 def _without_steps(target: str) -> str:
     """Return a target without the width of its steps."""
-    return _STEPS.sub(", rounded to steps of 0", target)
+    return _STEPS.sub(f"{ROUNDED}0", target)
 
 
 def letters(number: int) -> str:
@@ -289,8 +283,8 @@ def _targets_of(entries: Sequence[Entry]) -> Targets:
 
 
 def _score_of(entry: Entry) -> str | None:
-    """Return a target without the words about the centre of a cell, which no line shows."""
-    return entry.score_of and entry.score_of.partition(", told as ")[0]
+    """Return a target without how a sealed score is shown, as lines show the guess."""
+    return entry.score_of and population_of(entry.score_of)
 
 
 def _signature(entry: Entry) -> str:

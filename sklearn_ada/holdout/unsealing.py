@@ -20,7 +20,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, counted
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease
-from sklearn_ada.answer import Answer
+from sklearn_ada.answer import ROUNDED, Answer
 from sklearn_ada.exceptions import LedgerDamagedError
 from sklearn_ada.guarantees.description_length import intersection
 from sklearn_ada.holdout.looking import with_bare_errors
@@ -205,7 +205,7 @@ class Sealed:
             event = seal.release(point, self.cell, ln_delta, parts, is_released=is_released)
         value, interval, step = released_by(seal, event, self.read.ln_delta, ln_final, before.interval)
         if step and not state.closed:
-            target = f"{target}, rounded to steps of {step:.3g}"
+            target = f"{target}{ROUNDED}{step:.3g}"
         bottom, top = (0.0, 1.0) if isinstance(seal, LossCount) else (seal.windows.bottom, seal.windows.top)
         vacuous = interval[0] <= bottom and interval[1] >= top
         outcome = Outcome(value, interval, "exact", before.theorem, target, vacuous)

@@ -179,7 +179,8 @@ class RowsQuestion(RefinedQuestion):
             return self._outcome_of_table(self.table, symbols_of(event), allowance.ln_delta)
         if self.construction.is_alone and not isinstance(first.value, str):
             value = self._value(first.value)
-            usual = Outcome(value, self.metric.bounds, "exact", "", self.target, vacuous=True)
+            target = self.target + self.coded.rounding
+            usual = Outcome(value, self.metric.bounds, "exact", "", target, vacuous=True)
         else:
             usual_allowance = replace(allowance, ln_delta=allowance.ln_delta + self._ln_usual)
             usual = self.coded.described_outcome(CodedRelease((first,)), usual_allowance, {})

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from sklearn_ada._validation import bad_parameter, check_real, plain
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import BLOCKS, CodedRelease, Event, Symbol
+from sklearn_ada.answer import ROUNDED
 from sklearn_ada.guarantees.intervals import chernoff_kl, empirical_bernstein, wilson_deviation
 from sklearn_ada.guarantees.tilted import LN_LEAST_SIDES, Tilt
 from sklearn_ada.mechanisms.rounding import LEAST_CELL, Cells, LogBuckets
@@ -89,6 +90,8 @@ class CodedQuestion(Question):
         How the guess divides the level of a certify of a count; None where it does not.
     error : float or None
         Standard error of the holdout's value around the guess; None where nothing was guessed.
+    rounding : str
+        What the target of a released value says of its steps; empty where it is a count.
     """
 
     settings_type = float
@@ -110,6 +113,7 @@ class CodedQuestion(Question):
     given_rows: bool = False
     tilt: Tilt | None = None
     error: float | None = None
+    rounding: str = ""
 
     @classmethod
     def plan(
@@ -148,7 +152,9 @@ class CodedQuestion(Question):
             tilt = _tilt_of(expected, measure, metric, data, policy)
             about = (metric, measure, guess, cells, "lattice", scale, size, target)
             around = None if expected is None else width * error
-            return cls(purpose, *about, variance=variance, tilt=tilt, error=around)
+            is_exact = measure.counts or policy.format < BLOCKS  # older ledgers do not say it
+            rounding = "" if is_exact else f"{ROUNDED}{2.0 * cells.half_cell:.3g}"
+            return cls(purpose, *about, variance=variance, tilt=tilt, error=around, rounding=rounding)
         if half_cell is not None:
             half_cell = check_real(half_cell, "threshold", "a check", low=width * LEAST_CELL, closed="low")
         wide = half_cell or width * max(policy.half_cell(error, spread, size), LEAST_CELL)
@@ -267,7 +273,7 @@ class CodedQuestion(Question):
         value = min(max(self.cells.centre(index), low), high)
         verdict = "exact" if self.purpose == "certify" else _CHECKED[index == 0]
         vacuous = interval[0] <= low and interval[1] >= high
-        return Outcome(value, interval, verdict, theorem, self.target, vacuous)
+        return Outcome(value, interval, verdict, theorem, self.target + self.rounding, vacuous)
 
     def _interval(self, symbols: tuple[Symbol, ...], ln_delta: float) -> tuple[tuple[float, float], str]:
         """Return the interval and its theorem, from everything that was released."""
