@@ -120,6 +120,7 @@ def _add_plan_command(commands: Any) -> None:
     plan.add_argument("--verdicts", action="store_true", help="pass or fail is all that is wanted")
     plan.add_argument("--picture", type=picture, metavar="FILE", help="draw the plan, too")
     form = plan.add_mutually_exclusive_group()
+    form.add_argument("--all", action="store_true", help="all methods and the whole recommendation")
     form.add_argument("--json", action="store_true", help="an object with rows and recommendation")
     form.add_argument("--csv", action="store_true", help="comma-separated, one line a method")
 
@@ -150,7 +151,7 @@ def _show_plan(plan: HoldoutPlan, arguments: argparse.Namespace) -> None:
     elif arguments.csv:
         write_csv(plan.to_dicts(), sys.stdout)
     else:
-        print(plan)
+        print(plan.to_text(all_methods=arguments.all))
     if arguments.picture:
         save_picture(plan.plot().figure_, arguments.picture)
 

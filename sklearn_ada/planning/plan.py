@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import html
 import math
+import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,14 +31,23 @@ from sklearn_ada.planning.display import PlanDisplay
 from sklearn_ada.planning.laws import methods
 from sklearn_ada.planning.methods import MOST_QUESTIONS, MOST_ROWS, Assumptions, MethodPlan, PlanRows, solve
 from sklearn_ada.planning.typical import check_scoring
-from sklearn_ada.planning.words import many, recommendation
+from sklearn_ada.planning.words import many, reason, recommendation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-_HEAD = ("method", "rows", "questions", "half-width", "of", "certifies", "adaptive")
-_NUMBERS = ("rows", "questions", "half-width")
+_HEAD = ("method", "held out", "all rows", "questions", "half-width", "of", "certifies", "adaptive")
+_NUMBERS = ("held out", "all rows", "questions", "half-width")
+_QUARTER = 4  # of all rows are held out unless said
+_SHORT = 5  # methods
+_OF_ALL = ("sample splitting", "one use", "fixed in advance")
+_MAIN = {
+    "searches": ("cells, published", "cells, while searching", "certify each", *_OF_ALL),
+    "verdicts": ("verdicts", "coded checks", *_OF_ALL),
+    "questions": ("coded checks", "certify after checks", *_OF_ALL),
+}
+"""Methods that are shown first, by what is asked."""
 _QUESTIONS = or_none(integer(high=MOST_QUESTIONS))
 _WORST = "It is a share such as an accuracy; None plans for the worst mean of values in [0, 1]."
 _HALF = "It is half of an interval's width."
@@ -295,25 +306,66 @@ class HoldoutPlan(PlanRows):
         """
         return PlanDisplay.from_plan(self, ax=ax)
 
+    def to_text(self, *, all_methods: bool = False) -> str:
+        """Return what to do, why, and a table of methods.
+
+        Parameters
+        ----------
+        all_methods : bool, default=False
+            Whether to have all methods and the whole recommendation. False: its first sentence, and the five
+            methods that it is about.
+
+        Returns
+        -------
+        str
+        """
+        rows = self.rows if all_methods else self._main
+        advice = self.recommendation if all_methods else self._first_sentence
+        parts = [textwrap.fill(text, 100) for text in (advice, reason(self)) if text]
+        table = aligned(_HEAD, [_cells(row) for row in rows], right=_NUMBERS)
+        text = "\n".join([*parts, "", textwrap.fill(self._title(), 100), "", table])
+        left = len(self.rows) - len(rows)
+        return (
+            f"{text}\n{many(left, 'more method')}: --all, or plan.to_text(all_methods=True)" if left else text
+        )
+
     def __repr__(self) -> str:
-        table = aligned(_HEAD, [_cells(row) for row in self.rows], right=_NUMBERS)
-        return f"{self._title()}\n\n{table}\n\n{textwrap.fill(self.recommendation, 100)}"
+        return self.to_text()
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in (*_HEAD, "note"))
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in (*_cells(row), row.note)) + "</tr>"
-            for row in self.rows
-        )
+
+        def table(rows: Sequence[MethodPlan]) -> str:
+            cells = ((*_cells(row), row.note) for row in rows)
+            lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in line) for line in cells)
+            return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+        first, why, title = map(html.escape, (self._first_sentence, reason(self), self._title()))
+        main, rest = self._main, [row for row in self.rows if row not in self._main]
+        more = f"<p>{html.escape(self.recommendation)}</p>{table(rest) if rest else ''}"
         return (
-            f"<p>{html.escape(self._title())}</p><table><tr>{head}</tr>{body}</table>"
-            f"<p>{html.escape(self.recommendation)}</p>"
+            f"<p><b>{first}</b><br>{why}</p><p>{title}</p>{table(main)}"
+            f"<details><summary>all of it, {many(len(rest), 'more method')}</summary>{more}</details>"
         )
+
+    @property
+    def _first_sentence(self) -> str:
+        return re.split(r"(?<=\.) (?=[A-Z])", self.recommendation, maxsplit=1)[0]
+
+    @property
+    def _main(self) -> tuple[MethodPlan, ...]:
+        """The methods that the recommendation is about, in the order of the plan."""
+        first = () if self.best is None else (self.best.method,)
+        asked = "searches" if self.of_searches else "verdicts" if self.given.verdicts else "questions"
+        order = dict.fromkeys((*first, *_MAIN[asked], *(row.method for row in self.rows)))
+        present = {row.method for row in self.rows}
+        names = [name for name in order if name in present][:_SHORT]
+        return tuple(row for row in self.rows if row.method in names)
 
     def _title(self) -> str:
         noun = "adaptive verdict" if self.given.verdicts else "adaptive question"
         asked = [
-            many(self.n, "row") if self.n else "",
+            many(self.n, "held-out row") if self.n else "",
             many(self.n_questions, noun, of_searches=self.of_searches) if self.n_questions else "",
             f"half-width {self.width:g}" if self.width else "",
         ]
@@ -324,13 +376,13 @@ class HoldoutPlan(PlanRows):
             kind = f"differences of two models that disagree on at most {apart:g} of the rows"
         return (
             f"Plan for {' and '.join(filter(None, asked))}; {kind}; all intervals hold together with "
-            f"{percent(self.given.confidence_level)}"
+            f"{percent(self.given.confidence_level)}; all rows, if a quarter of them is held out"
         )
 
 
 def _cells(row: MethodPlan) -> list[str]:
     return [
-        row.method, f"{row.n:,}" if math.isfinite(row.n) else "none",
+        row.method, *(f"{rows:,}" if math.isfinite(rows) else "none" for rows in (row.n, _QUARTER * row.n)),
         f"{row.n_questions:,}" + ("+" if row.n_questions == MOST_QUESTIONS else ""),
         "none" if row.vacuous else f"{row.width:.3g}",
         row.unit, row.certifies, "yes" if row.adaptive else "no",

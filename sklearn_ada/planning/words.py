@@ -6,6 +6,7 @@ from sklearn_ada.planning.laws import methods
 from sklearn_ada.planning.methods import MOST_QUESTIONS, MOST_ROWS, MethodPlan, PlanRows
 
 _CHECKS, _SPLITTING = "coded checks", "sample splitting"
+_USE = "use ReusableHoldoutCV on a ledger file, as it comes"
 _CROSSING = 100  # searches that are looked at for the point from which on splitting loses
 _PLANNED = f"of up to {MOST_ROWS:,} rows, the most that is planned for,"
 
@@ -18,6 +19,26 @@ def recommendation(plan: PlanRows) -> str:
     if plan.of_searches:
         by_what = {"n": _rows_of_searches, "n_questions": _most_searches, "width": _widths_of_searches}
     return f"{by_what[plan.solved_for](plan)} {_medians(plan)}".rstrip()
+
+
+def reason(plan: PlanRows) -> str:
+    """Return in one line what the method is compared with; empty where there is nothing to choose."""
+    best = plan["cells, published"] if plan.of_searches else plan.best
+    if best is None or best.vacuous or plan.n_questions == 1:
+        return ""
+    noun = "search" if plan.of_searches else "verdict" if plan.given.verdicts else "question"
+    what = "for the published model" if plan.of_searches else f"by {best.method}"
+    rivals = {f"with new rows for each {noun}": plan[_SPLITTING], "on a holdout used once": plan["one use"]}
+    others = [f"{_value(plan, row)} {how}" for how, row in rivals.items() if row is not best]
+    return f"Why: {_value(plan, best)} {what}, against {' and '.join(others)}."
+
+
+def _value(plan: PlanRows, row: MethodPlan) -> str:
+    if row.vacuous:
+        return "nothing"
+    if plan.solved_for == "n":
+        return many(row.n, "row")
+    return f"±{row.width:.2g}" if plan.solved_for == "width" else f"{row.n_questions:,}"
 
 
 def _widths(plan: PlanRows) -> str:
@@ -140,10 +161,9 @@ def _widths_of_searches(plan: PlanRows) -> str:
     if kept.vacuous and split.vacuous:
         return f"No method certifies winners of {searches} on {rows}: hold out more, or search less often."
     words = (
-        f"For {searches} on {rows} use answers='coarse'{guesses_hold(plan)}: each winner "
-        f"{_within(early)} while searching, the one that is published in the end {_within(kept)}, and the "
-        f"others {_within(unsealed)} once the holdout is closed and they are unsealed; a holdout used once "
-        f"has ±{one.width:.2g}."
+        f"For {searches} on {rows} {_USE}{guesses_hold(plan)}: the model that is published in the end "
+        f"{_within(kept)}, and each winner {_within(early)} while searching. Winners that are unsealed once "
+        f"the holdout is closed are {_within(unsealed)}; a holdout used once has ±{one.width:.2g}."
     )
     while_searching = splitting_wins(plan, plan.n, early.method)
     published = splitting_wins(plan, plan.n, kept.method)
@@ -174,10 +194,10 @@ def _rows_of_searches(plan: PlanRows) -> str:
     if all(row.vacuous for row in (split, early, unsealed, kept)):
         return f"No holdout {_PLANNED} certifies winners of {searches} so closely."
     words = (
-        f"For {searches} use answers='coarse'{guesses_hold(plan)}. If it is the published model that must be "
-        f"so close, that takes {_rows_of(kept)}; if all winners must, unsealed in the end, "
-        f"{_rows_of(unsealed)}; if each must while searching, {_rows_of(early)}. Sample splitting tells "
-        f"every winner at once so closely with {_rows_of(split)}, if the number of searches is known in "
+        f"For {searches} {_USE}{guesses_hold(plan)}: {_rows_of(kept)} if it is the published model that must "
+        f"be so close. That takes {_rows_of(unsealed)} for all winners, unsealed in the end, and "
+        f"{_rows_of(early)} for each while searching. Sample splitting tells every winner at once so closely "
+        f"with {_rows_of(split)}, if the number of searches is known in "
         "advance"
     )
     better = not split.vacuous and split.n < early.n
@@ -190,7 +210,7 @@ def _most_searches(plan: PlanRows) -> str:
         many(row.n_questions, "", of_searches=True) for row in (split, early, unsealed, kept)
     )
     return (
-        f"On {many(plan.n, 'row')} use answers='coarse'{guesses_hold(plan)}: the model that is published in "
+        f"On {many(plan.n, 'row')} {_USE}{guesses_hold(plan)}: the model that is published in "
         f"the end is within ±{plan.width:.2g} after {published}, every winner, unsealed in the end, after "
         f"{in_the_end}, and each while searching for {at_once}. Sample splitting does for {of_split}, if "
         "their number is known in advance."

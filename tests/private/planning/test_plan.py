@@ -340,21 +340,52 @@ def test_a_search_for_questions_that_ends_is_shown():
 
 def test_a_plan_is_shown_as_an_aligned_table():
     plan = plan_of(n=10_000, n_questions=1_000)
-    lines = repr(plan).splitlines()
-    assert "10,000 rows and 1,000 adaptive questions" in lines[0]
-    assert "95%" in lines[0]
-    table = lines[2 : 3 + len(NAMES)]
+    advice, title, below = plan.to_text(all_methods=True).split("\n\n")
+    assert " ".join(advice.split()).startswith(f"{plan.recommendation} Why: ")
+    assert "10,000 held-out rows and 1,000 adaptive questions" in " ".join(title.split())
+    assert "95%" in title
+    table = below.splitlines()
     assert [line.split("  ")[0] for line in table] == ["method", *NAMES]
     column = table[0].index("half-width") + len("half-width")
     assert all(line[column - 1] != " " and line[column] == " " for line in table)
     assert "none" in next(line for line in table if line.startswith("Laplace"))
-    assert " ".join(lines[4 + len(NAMES) :]) == plan.recommendation
-    assert repr(plan_of(n=1, n_questions=1)).startswith("Plan for 1 row and 1 adaptive question; ")
+    assert "\nPlan for 1 held-out row and 1 adaptive question; " in repr(plan_of(n=1, n_questions=1))
+
+
+@pytest.mark.parametrize(
+    ("asked", "why", "methods"),
+    [
+        ({"n": 10_000, "n_questions": 1_000}, "±0.038 by coded checks, against ±0.4 with new rows for each question and ±0.007 on a holdout used once", {"coded checks", "certify after checks"}),
+        ({"n": 2_000, "searches": 9}, "±0.018 for the published model, against ±0.068 with new rows for each search and ±0.016 on a holdout used once", {"cells, published", "cells, while searching"}),
+        ({"n_questions": 1_000, "width": 0.05}, "5,667 rows by coded checks, against 854,000 rows with new rows for each question and 215 rows on a holdout used once", {"coded checks"}),
+        ({"n": 2_000, "width": 0.05}, "5 by sample splitting, against 1 on a holdout used once", {"coded checks"}),
+        ({"n": 10_000, "n_questions": 32, "verdicts": True}, "by verdicts, against", {"verdicts"}),
+        ({"n": 500, "n_questions": 1}, None, {"coded checks"}),
+    ],
+)  # fmt: skip
+def test_a_plan_says_first_what_to_do_then_why_and_shows_five_methods_of_all_rows(asked, why, methods):
+    plan = plan_of(**asked)
+    advice, _, below = repr(plan).split("\n\n")
+    words, found, reason = " ".join(advice.split()).partition(" Why: ")
+    assert plan.recommendation.startswith(words)
+    assert words.endswith(".")
+    assert (why in reason) if why else not found
+    _, *table, left = below.splitlines()
+    shown = {line.split("  ")[0] for line in table}
+    assert len(shown) == 5
+    assert {"one use", "sample splitting", *methods, plan.best.method} <= shown
+    for line in table:
+        name, held_out, of_all = line.split("  ")[0], *[x for x in line.split("  ") if x.strip()][1:3]
+        assert int(of_all.replace(",", "")) == 4 * int(held_out.replace(",", "")) == 4 * plan[name].n
+    assert left.startswith(f"{len(plan.rows) - 5} more methods: ")
 
 
 def test_a_plan_in_html_has_every_row():
-    page = plan_of(n_questions=100, width=0.1)._repr_html_()
-    assert page.count("<tr>") == len(NAMES) + 1
+    plan = plan_of(n_questions=100, width=0.1)
+    page = plan._repr_html_()
+    assert page.startswith("<p><b>Hold out ")
+    assert page.count("<tr>") == len(NAMES) + 2  # of two tables
+    assert plan.recommendation in page
     assert "coded checks" in page
     assert "half-width 0.1" in page
 

@@ -47,6 +47,8 @@ PLANS = [
 def test_every_flag_reaches_the_plan_that_is_printed(arguments, given, capsys):
     assert main(arguments) == 0
     assert capsys.readouterr().out == f"{plan_holdout(**given)!r}\n"
+    assert main([*arguments, "--all"]) == 0
+    assert capsys.readouterr().out == f"{plan_holdout(**given).to_text(all_methods=True)}\n"
 
 
 def test_json_has_no_infinities(capsys):

@@ -108,9 +108,9 @@ PLANS = [
 @pytest.mark.parametrize("asked", PLANS)
 def test_every_plan_of_verdicts_can_be_read(asked):
     plan = plan_holdout(**asked, verdicts=True)
-    text = repr(plan)
+    text = plan.to_text(all_methods=True)
     assert "verdict" in plan.recommendation
     assert "nan" not in text.lower()
     assert " ".join(plan.recommendation.split()) in " ".join(text.split())
-    assert plan._repr_html_().startswith("<p>Plan for")
+    assert plan._repr_html_().startswith(f"<p><b>{plan.recommendation[:20]}")
     assert "median" not in plan.recommendation
