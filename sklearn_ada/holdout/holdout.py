@@ -32,7 +32,7 @@ from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_
 from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
 from sklearn_ada.holdout.outlook import remaining_questions
 from sklearn_ada.holdout.publishing import close, publish, with_recorded_guess
-from sklearn_ada.holdout.report import HoldoutReport, page_of_summary, report_of, summary_of
+from sklearn_ada.holdout.report import HoldoutReport, page_of_summary, report_of, summary_of, with_rows
 from sklearn_ada.holdout.rounds import check_together, declare_models
 from sklearn_ada.holdout.session import Session, note_whereabouts
 from sklearn_ada.holdout.state import State
@@ -129,9 +129,10 @@ class Holdout(Uncopied):
         The probability that all intervals hold together, in (0, 1).
     tolerance : float or None, default=None
         Largest half-width that is accepted, as a share of the metric's range. A question whose answer could
-        be wider is refused. None refuses nothing: intervals widen until they are *vacuous*, as wide as the
-        range. The half-width of a precision, F1 or Jaccard index is computed for the denominator that the
-        guess suggests. That of a stable median is in quantile levels.
+        be wider, whatever it turns out to be, is refused. The widest is that of an accuracy of one half, so
+        answers near .9 are narrower than the tolerance. None refuses nothing: intervals widen until they are
+        *vacuous*, as wide as the range. The half-width of a precision, F1 or Jaccard index is computed for
+        the denominator that the guess suggests. That of a stable median is in quantile levels.
     class_mix : {"conditional", "priced"} or dict of label to share, default="conditional"
         For which population intervals hold. Fixed when the ledger is begun.
 
@@ -672,7 +673,7 @@ class Holdout(Uncopied):
 
         It is read back from the ledger and verified.
         """
-        return report_of(self._session.ledger)
+        return with_rows(report_of(self._session.ledger), self._session)
 
     def remaining(
         self, scoring: Scoring | None = None, *, purpose: str | None = None, guess_rows: int | None = None
@@ -683,7 +684,9 @@ class Holdout(Uncopied):
         `publish` is not counted, as a tolerance never refuses it. A ledger with coarse answers may admit a
         few more, as guesses that held make the next one cheaper.
 
-        They are counted for the guess with the widest interval. Of the metric that was last searched by, if
+        They are counted for the guess with the widest interval, of an accuracy one half: the tolerance goes
+        by the widest answer there can be, so where scores are .9 an answer is narrower than what it admits.
+        Of the metric that was last searched by, if
         it is answered with windows, they are counted for guesses that are like the last one.
 
         Parameters
@@ -691,8 +694,8 @@ class Holdout(Uncopied):
         scoring : str, callable, Metric or None, default=None
             None: the metric that was last searched by, if it is answered with windows, else "accuracy".
         purpose : {"check", "certify"} or None, default=None
-            None: what the ledger is used for. That is "certify" (one for each search) if it answers coarsely,
-            or was only asked to certify so far; else "check".
+            None: what the ledger is used for, as `report` counts it. That is "certify" (one for each search)
+            if it answers coarsely, was only asked to certify so far, or admits no check; else "check".
         guess_rows : int or None, default=None
             How many rows the guesses come from, such as the size of a scorer's validation part. None: as many
             as the holdout has. Guesses from fewer rows have wider cells, so fewer questions are admitted.
@@ -860,7 +863,7 @@ class Holdout(Uncopied):
         return f"Holdout({self.n_rows} rows, fingerprint {self.fingerprint[:12]}, {self.ledger!r})"
 
     def _repr_html_(self) -> str:
-        return page_of_summary(self.ledger, repr(self))
+        return page_of_summary(self._session, repr(self))
 
     def _ask(self, asked: Ask) -> Answer:
         """Return the answer, with warnings if it is a median or vacuous; see `check` and `certify`."""
@@ -895,6 +898,6 @@ def headline_of(holdout: Holdout | HoldoutReport) -> str:
     if isinstance(holdout, HoldoutReport):
         return f"When it was pickled: {holdout.headline}"
     try:
-        return summary_of(holdout.ledger).headline
+        return with_rows(summary_of(holdout.ledger), holdout._session).headline
     except LedgerError as error:
         return f"What is left cannot be read: {error}"

@@ -15,6 +15,7 @@ and that is said.
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -214,12 +215,15 @@ def remaining_questions(
     policy = session.policy
     if session.ledger.read(lambda state: state.closed):
         return 0
-    if purpose is None:
-        asked = session.ledger.read(lambda state: dict(state.asked))
-        only_certified = asked["certify"] > 0 and asked["check"] == 0
-        purpose = "certify" if policy.seals or only_certified else "check"
     if policy.limits is None:
         return None
+    if purpose is None:
+        asked = session.ledger.read(lambda state: dict(state.asked))
+        if not (policy.seals or only_certified(asked)):
+            left = remaining_questions(session, metric, "check", guess_rows)
+            if left:
+                return left
+        purpose = "certify"
     check_option(purpose, "purpose", "Holdout.remaining", PURPOSES)
     if purpose == "certify" and policy.seals:
         last = last_search(session.ledger)
@@ -235,6 +239,17 @@ def remaining_questions(
     exact = worst_question(session, metric or session.metric("accuracy"), purpose, guess_rows)
     probe: Question = coarsely(session, exact) or exact
     return session.ledger.read(lambda state: admitted_one_by_one(state, probe))
+
+
+def on_rows(outlook: Outlook, session: Session) -> Outlook:
+    """Return the outlook with as many questions as `Holdout.remaining` counts, which knows the rows.
+
+    Weights, and a class mix that was declared, widen intervals; a ledger alone does not have them.
+    """
+    if session.policy.limits is None:
+        return outlook
+    left = {each: remaining_questions(session, None, each, None) for each in outlook.remaining}
+    return replace(outlook, remaining=left)
 
 
 def is_foreseen(session: Session, metric: Metric | None) -> bool:
@@ -267,7 +282,14 @@ def _forecasts_of_searches(state: State, value: float) -> list[Forecast]:
     return [first, *(forecast(later, n - 1, n) for n in _AHEAD[1:])]
 
 
-def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False) -> str:
+def only_certified(asked: Mapping[str, int]) -> bool:
+    """Return whether values were asked for so far, and no check."""
+    return asked["certify"] > 0 and asked["check"] == 0
+
+
+def headline(
+    outlook: Outlook, tolerance: float | None, asked: Mapping[str, int], *, closed: bool = False
+) -> str:
     """Return in one sentence what can still be asked, or how to get more.
 
     Of a ledger that answers coarsely it says how the next search is answered and what `publish` would
@@ -277,6 +299,8 @@ def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False)
     ----------
     outlook : Outlook
     tolerance : float or None
+    asked : mapping of str to int
+        How many questions there were of each purpose.
     closed : bool, default=False
         Whether the holdout was closed.
     """
@@ -285,21 +309,21 @@ def headline(outlook: Outlook, tolerance: float | None, *, closed: bool = False)
     if outlook.in_cells:
         return _headline_of_searches(outlook, tolerance)
     if tolerance is not None:
-        left = outlook.remaining["check"]
-        many = max((count for count in outlook.remaining.values() if count is not None), default=0)
-        if left:
-            return f"You can still ask {_count_of(left, 'question')} at +-{tolerance:g} whose guesses hold."
-        if many:
-            return f"You can still certify {_count_of(many, 'model')} at +-{tolerance:g}, and ask no check."
+        checks, models = (outlook.remaining[purpose] or 0 for purpose in PURPOSES)
+        if checks and not only_certified(asked):
+            return f"You can still ask {_count_of(checks, 'question')} at +-{tolerance:g} whose guesses hold."
+        if models:
+            rest = "" if checks else ", and ask no check"
+            return f"You can still certify {_count_of(models, 'model')} at +-{tolerance:g}{rest}."
         return f"You can ask no more questions at +-{tolerance:g}: add fresh rows (top_up) to go on."
-    checks = outlook.of("check")
-    useful = [f for f in checks if f.half_width < _VACUOUS]
+    ahead = outlook.of("check")
+    useful = [f for f in ahead if f.half_width < _VACUOUS]
     if not useful:
         return _NOTHING
     last = useful[-1]
     many = max(last.after, 1)
     return f"You can still ask {counted(many, 'question')} at +-{last.half_width:.2g} whose guesses hold" + (
-        ", and more at wider intervals." if last is checks[-1] else "; add fresh rows (top_up) for more."
+        ", and more at wider intervals." if last is ahead[-1] else "; add fresh rows (top_up) for more."
     )
 
 
@@ -316,10 +340,10 @@ def _headline_of_searches(outlook: Outlook, tolerance: float | None) -> str:
         return NOT_FORESEEN
     first, *_, last = outlook.of("certify")
     kept = outlook.published < _VACUOUS
-    publishing = f"publish() would release an exact score at about +-{outlook.published * outlook.span:.2g}."
+    publishing = f"publish() would release a score at about +-{outlook.published * outlook.span:.2g}."
     if outlook.finals:
         were = "score was" if outlook.finals == 1 else "scores were"
-        publishing = f"{outlook.finals} exact {were} published, and of another model {publishing}"
+        publishing = f"{outlook.finals} {were} published, and of another model {publishing}"
     left = outlook.remaining["certify"]
     if tolerance is not None and not left:
         of_kept = "" if outlook.finals else "of the model that is kept "

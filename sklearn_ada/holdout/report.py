@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from sklearn_ada._validation import counted, percent, printable
 from sklearn_ada.answer import ROUNDED, Answer, population_of
 from sklearn_ada.exceptions import LedgerError
-from sklearn_ada.holdout.outlook import Outlook, headline, last_search, outlook_of
+from sklearn_ada.holdout.outlook import Outlook, headline, last_search, on_rows, outlook_of
 from sklearn_ada.holdout.records import COLUMNS, OUTCOMES, Entry, SealedRecord, entry_of, from_last_checkpoint
-from sklearn_ada.holdout.session import RecordedAnswers, Shown
+from sklearn_ada.holdout.session import RecordedAnswers, Session, Shown
 from sklearn_ada.holdout.state import LedgerRecord, Listed, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
 from sklearn_ada.metrics.metric import OF_TWO
@@ -165,7 +165,7 @@ class HoldoutReport:
         On a ledger with coarse answers: how wide the next search's answer would be, by the metric of the last
         one, and what `publish` would release.
         """
-        return headline(self.outlook, self.tolerance, closed=self.closed)
+        return headline(self.outlook, self.tolerance, self.asked, closed=self.closed)
 
     def to_frame(self) -> DataFrame:
         """Return the entries as a data frame, a line for each question, indexed by record.
@@ -233,7 +233,7 @@ class HoldoutReport:
         """Return an answer in a line; of a sealed one where its exact value was released, if it was."""
         record = self.released_in.get(answer.index)
         text = replace(answer, published=None).summary  # that width was foreseen when it was asked
-        return text if record is None else f"{text}, its exact value is in record {record}"
+        return text if record is None else f"{text}, its value is in record {record}"
 
     def _summary(self) -> str:
         asked = ", ".join(counted(count, purpose) for purpose, count in self.asked.items())
@@ -262,14 +262,14 @@ class HoldoutReport:
             of_this, count = outlook.of(purpose), outlook.remaining[purpose]
             widths = ", ".join(f"{f.half_width:.3g}" for f in of_this)
             after = ", ".join(str(f.after) for f in of_this)
-            left = "" if count is None else f", {count:,} more within the tolerance"
+            left = "" if count is None else f", {count:,} more within the tolerance, at their widest"
             is_search = outlook.in_cells and purpose == "certify"
             name = f"search by {outlook.metric}" if is_search else purpose
             held = "searches" if is_search else "held checks"
             lines.append(f"  next {name}: +-{widths} of the range after {after} more {held}{left}")
         if outlook.published is not None and not self.closed:
-            one, width = "another" if outlook.finals else "an", outlook.published * outlook.span
-            lines.append(f"  publish() would release {one} exact value at about +-{width:.3g}")
+            one, width = "another" if outlook.finals else "a", outlook.published * outlook.span
+            lines.append(f"  publish() would release {one} score at about +-{width:.3g}")
         return lines
 
 
@@ -317,6 +317,11 @@ def report_of(ledger: Ledger[State]) -> HoldoutReport:
     return replace(summary, answers=answers, entries=entries, head=ledger.head())
 
 
+def with_rows(report: HoldoutReport, session: Session) -> HoldoutReport:
+    """Return the report of a holdout that is open, whose rows are there."""
+    return replace(report, outlook=on_rows(report.outlook, session))
+
+
 def summary_of(ledger: Ledger[State]) -> HoldoutReport:
     """Return the report of a ledger without its single answers.
 
@@ -329,11 +334,11 @@ def summary_of(ledger: Ledger[State]) -> HoldoutReport:
     return replace(summary, head=ledger.head())
 
 
-def page_of_summary(ledger: Ledger[State], name: str) -> str:
+def page_of_summary(session: Session, name: str) -> str:
     """Return a holdout of this name in HTML: what is left, what was asked and revealed, no single answer."""
     title = f"<p><b>{html.escape(name)}</b></p>"
     try:
-        report = summary_of(ledger)
+        report = with_rows(summary_of(session.ledger), session)
     except LedgerError as error:  # a notebook shows it all the same
         return f"{title}<p>What is left cannot be read: {html.escape(str(error))}</p>"
     tolerance = "none" if report.tolerance is None else f"half-width {report.tolerance:g} of the range"
@@ -358,7 +363,7 @@ def askers_of(asked_by: Mapping[str, int]) -> str:
 
 
 def _remark(state: State) -> str:
-    remark = "counts are answered with cells, other metrics with windows, and sealed"
+    remark = "searches are answered with coarse intervals; publish() releases a score"
     if state.policy.tolerance is not None:
         remark += "; a question is admitted by the width that its answer has if the guess holds"
     return remark + ("; closed: nothing new is answered" if state.closed else "")

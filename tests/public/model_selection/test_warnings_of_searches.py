@@ -200,7 +200,7 @@ def test_of_a_metric_in_windows_the_headline_says_how_wide_they_are(scoring, num
     assert not [text for text in texts if "L-BFGS-B" not in text]  # of SciPy, to an older scikit-learn
     report, answer = search.holdout_.report(), search.best_answer_
     assert report.headline.startswith(f"The next search by {scoring} is answered at about +-")
-    assert report.headline.endswith(f"an exact score at about +-{answer.published:.2g}.")
+    assert report.headline.endswith(f"a score at about +-{answer.published:.2g}.")
     assert report.headline in html.unescape(search.holdout_._repr_html_())
     search.publish()
     outlook = search.holdout_.report().outlook

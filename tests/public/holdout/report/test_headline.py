@@ -31,13 +31,39 @@ def first(holdout):
 
 def test_within_a_tolerance_so_many_are_answered_and_no_more(opened):
     holdout = opened(tolerance=0.17)
-    assert holdout.remaining() == 0
+    assert holdout.remaining(purpose="check") == 0
+    assert holdout.remaining() == holdout.remaining(purpose="certify")
     left = holdout.remaining(purpose="certify")
     assert first(holdout) == f"You can still certify {left} models at +-0.17, and ask no check."
     answers = [holdout.certify(model, **ASKED) for model in constants(9)]
     assert [answer.answered for answer in answers] == [number < left for number in range(9)]
     assert 1 < left < 9
     assert max(answer.half_width for answer in answers[:left]) <= 0.17
+
+
+TERMS = {
+    "as it comes": {}, "priced": {"class_mix": "priced"}, "declared": {"class_mix": {0: 0.1, 1: 0.9}},
+    "groups": {"groups": [row // 2 for row in range(400)]}, "weights": {"sample_weight": [1, 3] * 200},
+    "coarse": {"answers": "coarse"}, "many": {"expected_questions": 50},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS)
+@pytest.mark.parametrize("tolerance", [0.17, 0.25])
+def test_the_report_counts_what_remaining_counts_for_these_rows(opened, terms, tolerance):
+    holdout = opened(tolerance=tolerance, **terms)
+    for certified in (False, True):
+        if certified:
+            holdout.certify(constants(1)[0], **ASKED)
+        report = holdout.report()
+        left = report.outlook.remaining
+        assert left == {purpose: holdout.remaining(purpose=purpose) for purpose in left}
+        now, by_hand = holdout.remaining(), left["certify"]
+        if "answers" not in terms and not certified and left["check"]:
+            by_hand = left["check"]
+        assert now == by_hand
+        many = "any number of" if now >= 10**9 else f"{now:,} " if now else ("no more", "No more")
+        assert any(word in report.headline for word in ([many] if isinstance(many, str) else many))
 
 
 def test_the_headline_says_how_many_checks_are_left_how_wide_they_are_or_that_none_helps(opened, tmp_path):
@@ -70,10 +96,10 @@ def test_where_searches_are_answered_in_cells_it_says_what_comes_next_and_what_w
     widths = {f.after: f.half_width for f in outlook.forecasts if f.purpose == "certify"}
     assert first(holdout) == (
         f"The next search by accuracy is answered at about +-{widths[0]:.2g}, after 100 more at "
-        f"+-{widths[100]:.2g}, if guesses hold; publish() would release an exact score at about "
+        f"+-{widths[100]:.2g}, if guesses hold; publish() would release a score at about "
         f"+-{outlook.published:.2g}."
     )
-    assert f"publish() would release an exact value at about +-{outlook.published:.3g}" in text
+    assert f"publish() would release a score at about +-{outlook.published:.3g}" in text
     assert "next search by accuracy" in text
     assert "next check" not in text  # nobody asks one
 
@@ -82,12 +108,12 @@ def test_where_searches_are_answered_in_cells_it_says_what_comes_next_and_what_w
     outlook, text = holdout.report().outlook, repr(holdout.report())
     assert outlook.finals == 1
     assert first(holdout).endswith(
-        "1 exact score was published, and of another model publish() would release an exact score at about "
+        "1 score was published, and of another model publish() would release a score at about "
         f"+-{outlook.published:.2g}."
     )
-    assert "publish() would release another exact value" in text
+    assert "publish() would release another score" in text
     lines = {int(line.split()[0]): line for line in text.splitlines() if "DummyC" in line}
-    assert f"its exact value is in record {final.index}" in lines[sealed.index]
+    assert f"its value is in record {final.index}" in lines[sealed.index]
     assert not any("published now" in line for line in lines.values())
     assert holdout.report().released_in == {sealed.index: final.index}
 
