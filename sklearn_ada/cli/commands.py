@@ -1,8 +1,8 @@
 """The command line: ``python -m sklearn_ada demo | plan | ask | ledger``, of which the first two are here.
 
-``plan`` says what a holdout can certify, by every method. ``demo`` does the main job on real data, then the
-same thing where there is nothing to find. It ends with a contrast, which is also the README's picture: one
-choice on random labels, with two intervals. Labels are coins, so every classifier is right with probability
+``plan`` says what a holdout can certify, by every method. ``demo`` does the main job on real data, then shows
+a contrast where there is nothing to find, which is also the README's picture: one choice on random labels,
+with two intervals. Labels are coins, so every classifier is right with probability
 one half, whatever it looks at. An analyst takes the best of ``k`` candidates *on the holdout* and reports its
 score there. The naive interval is Clopper and Pearson's, as if that one model had been the only one. Ours is
 what `Holdout.select` and `Holdout.certify` say of the same choice: the selection is charged ``ln k`` nats,
@@ -25,18 +25,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 from scipy.stats import binomtest, loguniform
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada._validation import aligned
-from sklearn_ada.answer import population_of
+from sklearn_ada.answer import Answer, shown, shown_interval
 from sklearn_ada.cli.ledger_commands import add_ask_command, add_ledger_commands
 from sklearn_ada.cli.tools import Parser, count, picture, print_json, save_picture, write_csv
 from sklearn_ada.exceptions import LedgerError
@@ -48,9 +47,19 @@ from sklearn_ada.planning.plan import HoldoutPlan, plan_holdout
 T = TypeVar("T")
 TRUTH = 0.5
 _COLUMNS = 20  # of random rows
-_SUBSET = 4  # columns that a candidate sees
-_ROWS = 2000  # of random labels
-_REPETITIONS, _CHOICES = 100, 20  # of the contrast
+_REPETITIONS = 100  # of the contrast
+_KINDS = ("naive", "certified")  # of its intervals
+_HOW_TO_READ = """
+CV is the cross-validation score of each search: choose by it, as always. The interval is what the
+holdout answers; the nats are how much this reveals of the holdout. With a probability of 95 %, all
+of these intervals contain the accuracy of their models on new digits."""
+_ON_COINS = f"""
+
+Random labels, on which every model is right half the time. The best of some models is chosen by its
+score on a holdout of 500 rows, {_REPETITIONS} times. Beside that score stand two 95 % intervals: a plain one,
+which takes no notice of the choice, and that of sklearn_ada, which allows for it. About five of a
+hundred may miss the truth, 0.500.
+"""
 _FLAGS: dict[str, tuple[str, type, str]] = {
     "n": ("--rows", int, "rows of the holdout"),
     "n_questions": ("--questions", int, "adaptive questions"),
@@ -169,40 +178,47 @@ def _finite(value: Any) -> Any:
 
 
 def _add_demo_command(commands: Any) -> None:
-    demo = commands.add_parser("demo", help="three searches on one holdout, then a search on random labels")
+    demo = commands.add_parser("demo", help="three searches on one holdout, then choices on random labels")
     demo.add_argument("--picture", type=picture, default="sklearn_ada_demo.png", help="where to save it")
-    demo.add_argument("--candidates", type=count, default=300, help="of the search on random labels")
+    demo.add_argument("--candidates", type=count, default=100, help="the most tried on random labels")
     demo.set_defaults(run=lambda chosen: _run_demo(chosen.picture, chosen.candidates))
 
 
 def _run_demo(picture: str, candidates: int) -> None:
-    """Run both parts, print their tables, and save a picture where matplotlib is present."""
+    """Run both parts, say what their tables show, and save a picture where matplotlib is present."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        digits, published = _digits(os.path.join(folder, "digits.db"))
-        chance = _random_labels(os.path.join(folder, "random.db"), candidates)
-    print("\nThree searches on one holdout of scikit-learn's digits (450 rows), one ledger, 95 % together:")
-    _table(digits, "CV")
-    print("CV is the search's own score, by which one chooses. With 95 % all intervals hold at once.")
-    print("A plain holdout would show its best candidate's score, which takes no notice of the choice.")
-    print(f"In the end the model that is kept is published: {published}")
-    print("That is the number to report: it is the holdout's, and its interval is the narrow one.")
-    print(f"\nA search over {candidates} random feature subsets on random labels (500 rows held out):")
-    print("the truth is 0.500 for every candidate; here each was asked about, and the best of them chosen.")
-    _table(chance, "holdout")
-    scores, low, high = chance[0].scores, chance[0].low, chance[0].high
-    counts = [*(count for count in (1, 10, 100, 1000) if count < candidates), candidates]
-    steps = ", ".join(f"{count}: {max(scores[:count]):.3f}" for count in counts)
-    print(f"best score on a plain holdout after so many candidates: {steps}")
-    verb = "contains 0.500" if low <= 0.5 <= high else "MISSES 0.500, as one in 20 such ledgers may"
-    print(f"the interval [{low:.3f}, {high:.3f}] {verb}")
-    _contrast(_CHOICES, _REPETITIONS)
-    _draw(digits, chance, picture)
+        searches, name, final = _digits(os.path.join(folder, "digits.db"))
+    print("\nThree searches on one holdout, for which 450 of scikit-learn's digits were set aside.\n")
+    head = ("search", "candidates", "CV", "interval", "nats")
+    rows = [
+        [name, str(len(each.cv_results_["params"])), shown(each.best_score_, each.best_score_interval_),
+         shown_interval(each.best_score_interval_), f"{each.best_answer_.cost.nats:.2g}"]
+        for name, each in searches.items()
+    ]  # fmt: skip
+    print(aligned(head, rows, right=head[1:]))
+    print(_HOW_TO_READ)
+    print(f"\nIn the end the model that is kept, {name}, is published, once:\n")
+    print(f"  {final.in_words()}, for {final.cost.nats:.2g} nats")
+    print("\nThat is the number to report: the holdout's own score, with a narrow interval.")
+    chosen = _random_labels(candidates)
+    print(_ON_COINS)
+    columns = ("models tried", "median score", "plain interval misses", "sklearn_ada misses")
+    rows = [
+        [f"{tried:,}", f"{_median(runs, 'naive_score'):.3f}",
+         *(f"{sum(getattr(run, f'{kind}_misses') for run in runs)} of {len(runs)}" for kind in _KINDS)]
+        for tried, runs in chosen.items()
+    ]  # fmt: skip
+    print(aligned(columns, rows, right=columns))
+    worst = max((run for runs in chosen.values() for run in runs), key=lambda run: run.naive_score)
+    plain, ours = ("[{:.3f}, {:.3f}]".format(*getattr(worst, f"{kind}_interval")) for kind in _KINDS)
+    print(f"\nThe luckiest choice scored {worst.naive_score:.3f}: plain {plain}, sklearn_ada {ours}")
+    _draw(searches, final, chosen, picture)
     print(f"\nDone in {time.perf_counter() - started:.0f} s.")
 
 
-def _digits(ledger: str) -> tuple[list[_Line], str]:
-    """Run three searches and return their lines and the score that was published."""
+def _digits(ledger: str) -> tuple[dict[str, ReusableHoldoutCV], str, Answer]:
+    """Run three searches; return them, the name of the best, and what was published of it."""
     X, y = load_digits(return_X_y=True)
     scaled = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
     spread = {"C": loguniform(0.1, 100), "gamma": loguniform(1e-4, 1e-2)}
@@ -213,96 +229,60 @@ def _digits(ledger: str) -> tuple[list[_Line], str]:
         "grid, decision tree": GridSearchCV(DecisionTreeClassifier(random_state=0), sizes),
     }
     held = np.random.default_rng(0).permutation(len(y)) < 450
-    lines: list[_Line] = []
-    fitted: list[tuple[str, ReusableHoldoutCV]] = []
+    fitted: dict[str, ReusableHoldoutCV] = {}
     for number, (name, search) in enumerate(searches.items(), 1):
         _progress(f"digits, search {number} of {len(searches)}: {name}")
-        wrapped = ReusableHoldoutCV(search, holdout=held, ledger=ledger).fit(X, y)
-        fitted.append((name, wrapped))
-        lines.append(_line(name, wrapped, X, y, held, revealed=sum(line.nats for line in lines)))
-    name, best = max(fitted, key=lambda each: each[1].best_score_)
-    answer, (low, high) = best.publish(), best.best_score_interval_
-    return lines, f"{name}: {answer.value:.3f} in [{low:.3f}, {high:.3f}], for {answer.cost.nats:.3g} nats"
+        fitted[name] = ReusableHoldoutCV(search, holdout=held, ledger=ledger).fit(X, y)
+    best = max(fitted, key=lambda name: fitted[name].best_score_)
+    kept = fitted[best]
+    return fitted, best, kept.holdout_.publish(kept.best_estimator_, scoring="accuracy")
 
 
-def _random_labels(ledger: str, candidates: int) -> list[_Line]:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(_ROWS, 40)), rng.integers(0, 2, _ROWS)
-    held = np.arange(_ROWS) < 500
-    _progress(f"random labels: {candidates} candidates")
-    search = GridSearchCV(SubsetCentroids(), {"subset": list(range(candidates))})
-    fitted = ReusableHoldoutCV(
-        search, holdout=held, ask="candidates", answers="exact", ledger=ledger, expected_questions=candidates
-    ).fit(X, y)  # every candidate is asked, as the naive holdout is
-    return [_line("random subsets, centroids", fitted, X, y, held)]
+def _random_labels(candidates: int) -> dict[int, list[Contrast]]:
+    """Return repetitions of choosing the best on random labels, by how many were tried."""
+    chosen = {}
+    for tried in sorted({1, *(each for each in (10, 100) if each < candidates), candidates}):
+        _progress(f"random labels: the best of {tried}, {_REPETITIONS} times")
+        chosen[tried] = list(_dotted(contrasts(tried, _REPETITIONS)))
+    return chosen
 
 
-def _line(name: str, fitted: ReusableHoldoutCV, X: Any, y: Any, held: Any, revealed: float = 0.0) -> _Line:
-    """Return a search's line; ``revealed`` are the nats that were revealed before it."""
-    low, high = fitted.best_score_interval_
-    scores = _naive_scores(fitted, X, y, held)
-    nats = fitted.holdout_.report().nats - revealed
-    return _Line(name, scores, fitted.best_score_, low, high, fitted.best_score_target_, nats)
+def _median(runs: list[Contrast], name: str) -> Any:
+    return np.median([getattr(run, name) for run in runs], axis=0)
 
 
-def _naive_scores(fitted: ReusableHoldoutCV, X: Any, y: Any, held: Any) -> list[float]:
-    """Score every candidate on the holdout as one does without protection; for comparison only."""
-    scores = []
-    for candidate in _dotted(fitted.cv_results_["params"]):
-        model = clone(fitted.search.estimator).set_params(**candidate).fit(X[~held], y[~held])
-        scores.append(float(np.mean(model.predict(X[held]) == y[held])))
-    return scores
-
-
-def _table(lines: list[_Line], score: str) -> None:
-    """Print a line for each search; ``score`` says whose score is shown beside the interval."""
-    head = ("search", "candidates", "best on a plain holdout", score, "interval", "its nats")
-    rows = []
-    for line in lines:
-        scores = f"{max(line.scores):.3f}", f"{line.certified:.3f}", f"[{line.low:.3f}, {line.high:.3f}]"
-        rows.append([line.search, str(len(line.scores)), *scores, f"{line.nats:.3g}"])
-    print(aligned(head, rows, right=head[1:]))
-    targets = {population_of(line.target) for line in lines}
-    print(f"interval: of the {'; '.join(sorted(targets))}")
-
-
-def _contrast(candidates: int, repetitions: int) -> None:
-    """Print how often a naive and a certified interval of one choice miss."""
-    _progress(f"the best of {candidates} on random labels, {repetitions} times")
-    runs = list(_dotted(contrasts(candidates, repetitions)))
-    print(f"\nThe best of {candidates} candidates on a holdout of 500 random labels, {repetitions} times.")
-    print("Same choice, same score; beside it a plain 95 % interval, and the one that allows for the choice:")
-    worst = max(runs, key=lambda run: run.naive_score)
-    naive, ours = ("[{:.3f}, {:.3f}]".format(*i) for i in (worst.naive_interval, worst.certified_interval))
-    print(f"{'':<20} {f'misses {TRUTH:.3f}':>18}   in the worst repetition, score {worst.naive_score:.3f}")
-    print(f"{'plain holdout':<20} {sum(run.naive_misses for run in runs):>8} of {repetitions:<6}   {naive}")
-    print(f"{'sklearn_ada':<20} {sum(run.certified_misses for run in runs):>8} of {repetitions:<6}   {ours}")
-
-
-def _draw(digits: list[_Line], chance: list[_Line], picture: str) -> None:
+def _draw(
+    searches: dict[str, ReusableHoldoutCV], final: Answer, chosen: dict[int, list[Contrast]], picture: str
+) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
         print("\nNo picture: install the extra for it, sklearn-ada[plot].")
         return
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
-    parts = (digits, "digits"), (chance, "random labels")
-    for axes, (lines, title) in zip(figure.subplots(1, 2), parts, strict=True):
-        places = np.arange(len(lines))
-        middle = np.array([(line.low + line.high) / 2 for line in lines])
-        half = np.array([(line.high - line.low) / 2 for line in lines])
-        axes.errorbar(middle, places, xerr=half, fmt="none", capsize=5, label="interval of sklearn_ada")
-        axes.plot(
-            [max(line.scores) for line in lines],
-            places,
-            "x",
-            color="tab:red",
-            label="best on a plain holdout",
-        )
-        axes.set(yticks=places, yticklabels=[line.search for line in lines], title=title, xlabel="accuracy")
-        axes.set_ylim(-0.6, len(lines))
-        axes.legend(loc="upper left", fontsize="small")
-    axes.axvline(0.5, color="gray", linestyle=":")
+    figure = Figure(figsize=(10, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for place, each in enumerate(searches.values()):
+        left.plot(each.best_score_interval_, [place] * 2, "|-", color="tab:blue", label="while searching")
+        left.plot(each.best_score_, place, "o", color="tab:blue", label="its own score (CV)")
+    left.plot(final.interval, [len(searches)] * 2, "|-", color="tab:green", linewidth=3)
+    left.plot(final.value, len(searches), "D", color="tab:green", label="published")
+    left.set(yticks=range(len(searches) + 1), yticklabels=[*searches, "the model kept"], title="digits")
+    left.set_xlabel("accuracy")
+    for kind, colour, label, aside in (
+        ("naive", "tab:red", "plain holdout", -0.1),
+        ("certified", "tab:blue", "sklearn_ada", 0.1),
+    ):
+        for place, runs in enumerate(chosen.values()):
+            where = [place + aside] * 2
+            right.plot(where, _median(runs, f"{kind}_interval"), "_-", color=colour, label=label)
+            right.plot(place + aside, _median(runs, f"{kind}_score"), "o", color=colour)
+    right.axhline(TRUTH, color="gray", linestyle=":", label="truth")
+    right.set(xticks=range(len(chosen)), xticklabels=list(chosen), xlabel="models tried on random labels")
+    right.set(ylabel="accuracy of the best (median)", title="random labels")
+    for axes in (left, right):
+        handles, labels = axes.get_legend_handles_labels()
+        once = dict(zip(labels, handles, strict=True))
+        axes.legend(once.values(), once.keys(), fontsize="small")
     save_picture(figure, picture)
     print(f"\nPicture saved as {picture}")
 
@@ -317,37 +297,6 @@ def _dotted(items: Iterable[T]) -> Iterator[T]:
         if number % 10 == 0:
             print(".", end="", flush=True, file=sys.stderr)
         yield item
-
-
-@dataclass(frozen=True)
-class _Line:
-    """One search: what it would have reported from a plain holdout, and what is certified."""
-
-    search: str
-    scores: list[float]
-    certified: float
-    low: float
-    high: float
-    target: str
-    nats: float
-
-
-class SubsetCentroids(ClassifierMixin, BaseEstimator):
-    """Nearest class mean on a random subset of the columns: a candidate per subset."""
-
-    def __init__(self, subset: int = 0) -> None:
-        self.subset = subset
-
-    def fit(self, X: Any, y: Any) -> SubsetCentroids:
-        """Fit on the subset."""
-        self.columns_ = np.random.default_rng(self.subset).choice(X.shape[1], _SUBSET, replace=False)
-        self.model_ = NearestCentroid().fit(X[:, self.columns_], y)
-        self.classes_, self.n_features_in_ = self.model_.classes_, X.shape[1]
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Predict from the subset."""
-        return self.model_.predict(X[:, self.columns_])
 
 
 @dataclass(frozen=True)

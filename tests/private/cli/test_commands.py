@@ -9,28 +9,28 @@ from sklearn_ada.cli.commands import _draw, contrasts
 
 
 @pytest.mark.thorough
-def test_demo_prints_both_tables_and_says_whether_chance_is_covered(tmp_path, capsys):
+def test_demo_says_what_its_tables_show_and_which_number_to_report(tmp_path, capsys):
     assert main(["demo", "--candidates", "25", "--picture", str(tmp_path / "demo.png")]) == 0
     out, err = capsys.readouterr()
-    rows = [line for line in out.splitlines() if re.search(r"\[\d\.\d{3}, \d\.\d{3}\]\s+\d+(\.\d+)?$", line)]
-    assert len(rows) == 4
-    assert out.count("interval: of the population accuracy at the holdout's class mix\n") == 2  # one a table
-    assert "contains 0.500" in out or "MISSES 0.500" in out
-    assert "best score on a plain holdout after so many candidates" in out
-    assert "That is the number to report" in out
     assert "search 3 of 3" in err
-    misses = dict(re.findall(r"^(plain holdout|sklearn_ada)\s+(\d+) of 100", out, flags=re.MULTILINE))
-    assert int(misses["plain holdout"]) >= 20
-    assert int(misses["sklearn_ada"]) <= 5
-    assert (
-        max(float(row.split()[-1]) for row in rows[:3]) < 0.1
-    )  # a search as it comes gets a cell, which costs next to nothing
-    published = re.search(r"is published: .*: (\S+) in \[(\S+), (\S+)\], for (\S+) nats", out)
-    value, low, high, nats = map(float, published.groups())
+    number = r"(\.\d+|1\.0+)"
+    rows = re.findall(rf"\d  {number}\s+\[{number}, {number}\]\s+(\S+)$", out, flags=re.MULTILINE)
+    assert len(rows) == 3
+    for cv, low, high, nats in (map(float, row) for row in rows):
+        assert low <= cv <= high
+        assert nats < 0.1  # a coarse interval costs next to nothing
+    assert "CV is the cross-validation score of each search" in out
+    final = re.search(rf"published: {number} in \[{number}, {number}\], for (\S+) nats", out)
+    value, low, high, nats = map(float, final.groups())
     assert low <= value <= high
     assert nats > 1.0
-    cells = re.findall(r"\[(0\.\d+), (\d\.\d+)\]", "\n".join(rows[:3]))
-    assert high - low < min(float(high) - float(low) for low, high in cells)  # narrower than any cell
+    assert high - low < min(float(high) - float(low) for _, low, high, _ in rows)
+    assert "That is the number to report" in out
+    misses = re.findall(r"^ +(\d+) +0\.\d{3} +(\d+) of 100 +(\d+) of 100$", out, flags=re.MULTILINE)
+    assert [int(tried) for tried, *_ in misses] == [1, 10, 25]
+    assert int(misses[-1][1]) >= 20
+    assert all(int(ours) <= 5 for *_, ours in misses)
+    assert (tmp_path / "demo.png").stat().st_size > 10_000
 
 
 def test_the_contrast_is_one_choice_with_two_intervals():
@@ -45,7 +45,7 @@ def test_the_contrast_is_one_choice_with_two_intervals():
 
 def test_demo_says_how_to_get_a_picture_without_matplotlib(hidden, capsys):
     hidden("matplotlib")
-    _draw([], [], "unused.png")
+    _draw({}, None, {}, "unused.png")
     assert "sklearn-ada[plot]" in capsys.readouterr().out
 
 
