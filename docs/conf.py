@@ -1,5 +1,7 @@
 """Sphinx configuration."""
 
+import os
+import sys
 from importlib import import_module
 from inspect import isclass
 from pathlib import Path
@@ -10,10 +12,16 @@ import sklearn_ada
 from sklearn_ada import __version__
 from sklearn_ada.metrics import classify_scorers
 
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
 project = "sklearn_ada"
 copyright = "the sklearn_ada developers"
 release = version = __version__
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"]
+extensions = [
+    *("sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"),
+    *("formulas", "pages"),
+]
+html_math_renderer = "mathml"
 autosummary_generate = True
 numpydoc_show_class_members = False
 autodoc_typehints = "none"  # the types are in the sections of parameters
@@ -21,13 +29,19 @@ toc_object_entries_show_parents = "hide"
 html_title = "sklearn_ada"
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
+html_logo = html_favicon = "_static/logo.svg"
 html_css_files = ["wide.css"]
 html_js_files = [("names.js", {"defer": "defer"})]
-html_theme_options = {"collapse_navigation": True}
+html_theme_options = {"collapse_navigation": True, "logo": {"text": "sklearn_ada"}}
+if _repository := os.environ.get("REPOSITORY_URL"):  # a public host sets it in its workflow
+    html_theme_options["icon_links"] = [
+        {"name": "Repository", "url": _repository, "icon": "fa-solid fa-code-branch"}
+    ]
 html_context = {"default_mode": "auto"}
 templates_path = ["_templates"]
 exclude_patterns = [
     "_build",
+    "_extensions",
     "pictures",
     "gallery_scripts",
     "sg_execution_times.rst",
@@ -42,6 +56,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "reset_modules": ("matplotlib", "seaborn", "pages.look"),
+    "thumbnail_size": (640, 420),
     "write_computation_times": False,
 }
 default_role = "code"

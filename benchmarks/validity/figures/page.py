@@ -14,11 +14,13 @@ _HEAD = """\
 Results
 =======
 
-Published figures, computed again, with the certificates of this package beside them. The page is written by
-``python -m benchmarks.validity.figures`` from the JSON files beside the pictures; nothing on it is typed by
-hand. ``--full`` is the form shown here unless a figure says otherwise; without it a figure has few
-repetitions.
+Published figures, computed again, with the certificates of this package beside them: a sentence and a picture
+each; settings, tables and what was to be shown unfold beneath. The page is written by ``python -m
+benchmarks.validity.figures`` from the JSON files beside the pictures; nothing on it is typed by hand.
+``--full`` is the form shown here unless a figure says otherwise; without it a figure has few repetitions.
 """
+_FOLD = [".. raw:: html", "", "   <details><summary>Numbers and settings</summary>", ""]
+_END_OF_FOLD = [".. raw:: html", "", "   </details>", ""]
 
 
 def render(folder: Path = FOLDER) -> str:
@@ -26,7 +28,7 @@ def render(folder: Path = FOLDER) -> str:
     written = {name: load(name, folder) for name in MODULES}
     found = {name: each for name, each in written.items() if each is not None}
     sections = [_section(name, each) for name, each in found.items()]
-    return "\n".join([_HEAD, _summary(found), *sections])
+    return "\n".join([_HEAD, *sections])
 
 
 def write_page(folder: Path = FOLDER) -> Path:
@@ -36,19 +38,14 @@ def write_page(folder: Path = FOLDER) -> Path:
     return path
 
 
-def _summary(found: dict[str, dict[str, Any]]) -> str:
-    """Return the findings, a sentence each."""
-    sentences = [f"- {module_of(name).shown(each['result']).sentence}" for name, each in found.items()]
-    return "\n".join(["In a sentence each", "------------------", "", *sentences, ""])
-
-
 def _section(name: str, written: dict[str, Any]) -> str:
     module = module_of(name)
     shown = module.shown(written["result"])
     versions = ", ".join(f"{package} {version}" for package, version in written["versions"].items())
     title = module.TITLE
-    lines = [title, "-" * len(title), "", shown.sentence, "", f".. image:: {FOLDER.name}/{name}.svg", ""]
-    lines += [shown.settings, ""]
+    picture = [f".. image:: {FOLDER.name}/{name}.svg", f"   :alt: {title}", ""]
+    lines = [title, "-" * len(title), "", shown.sentence, "", *picture]
+    lines += [*_FOLD, shown.settings, ""]
     for table in shown.tables:
         lines += [*_table(table), ""]
     if shown.claims:
@@ -59,6 +56,7 @@ def _section(name: str, written: dict[str, Any]) -> str:
         f"*Form: {written['form']}; seed {written['seed']}; {written['date']}; {written['seconds']:,} "
         f"seconds; {versions}.*",
         "",
+        *_END_OF_FOLD,
     ]
     return "\n".join(lines)
 

@@ -1,0 +1,88 @@
+"""What the pages have beside their text: order in docstrings, looks of pictures, and files for programs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from docutils import nodes
+
+ERRORS = re.compile(r"^:(Raises|Warns):")
+EXAMPLES = ".. rubric:: Examples"
+
+
+def reorder(app, what, name, obj, options, lines):
+    """Put the first example before the parameters, and errors last."""
+    if what not in ("class", "exception", "function", "method") or EXAMPLES not in lines:
+        return
+    start = lines.index(EXAMPLES)
+    end = _end_of_section(lines, start)
+    examples, rest = lines[start:end], [*lines[:start], *lines[end:]]
+    cut = _end_of_first(examples)
+    first, more = examples[:cut], examples[cut:]
+    if any(line.strip() for line in more):
+        more = [".. rubric:: More examples", "", *more, ""]
+    errors: list[str] = []
+    place = 0
+    while place < len(rest):
+        if not ERRORS.match(rest[place]):
+            place += 1
+            continue
+        end = _end_of_field(rest, place)
+        errors += [*rest[place:end], ""]
+        del rest[place:end]
+    fields = (number for number, line in enumerate(rest) if re.match(r"^:\w+:", line))
+    at = next(fields, len(rest))
+    lines[:] = [*rest[:at], "", *first, "", *rest[at:], "", *more, *errors]
+
+
+def _end_of_section(lines, start):
+    """Return where the next rubric or field begins."""
+    begins = re.compile(r"^(\.\. rubric::|:\w+:)")
+    after = (number for number in range(start + 1, len(lines)) if begins.match(lines[number]))
+    return next(after, len(lines))
+
+
+def _end_of_field(lines, start):
+    after = (n for n in range(start + 1, len(lines)) if lines[n].strip() and not lines[n].startswith(" "))
+    return next(after, len(lines))
+
+
+def _end_of_first(lines):
+    """Return where the first block of an example ends: with the first blank line after code."""
+    code = next((n for n, line in enumerate(lines) if line.startswith(">>>")), len(lines))
+    return next((n for n in range(code, len(lines)) if not lines[n].strip()), len(lines))
+
+
+def look(gallery_conf, script):
+    """Have the pictures of the gallery drawn with letters that are still read in a thumbnail."""
+    import matplotlib
+
+    matplotlib.rcParams.update({"font.size": 13, "figure.figsize": (6.4, 4.2), "lines.markersize": 8})
+
+
+def write_llms(app, error):
+    """Write llms.txt, a list of the pages for programs that read, with the first sentence of each."""
+    if error or app.builder.name != "html":
+        return
+    titles = app.env.titles
+    first = ["summary", "quickstart", "which_one", "reading", "api", "limits", "faq"]
+    rest = sorted(name for name in titles if not name.startswith(("gallery", "generated", "index")))
+    lines = ["# sklearn_ada", "", f"> {_first_sentence(app, 'index')}", "", "## Pages", ""]
+    for name in dict.fromkeys([*first, *rest]):
+        link = f"- [{titles[name].astext()}](_sources/{name}.rst.txt)"
+        lines.append(f"{link}: {_first_sentence(app, name)}".removesuffix(": "))
+    Path(app.outdir, "llms.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _first_sentence(app, name):
+    paragraph = next(iter(app.env.get_doctree(name).findall(nodes.paragraph)), None)
+    text = "" if paragraph is None else " ".join(paragraph.astext().split())
+    return re.split(r"(?<=[.:])\s", text)[0]
+
+
+def setup(app):
+    """Connect them."""
+    app.connect("autodoc-process-docstring", reorder, priority=900)  # after numpydoc
+    app.connect("build-finished", write_llms)
+    return {"parallel_read_safe": True}
