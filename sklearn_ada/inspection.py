@@ -22,7 +22,8 @@ from sklearn_ada._validation import bad_parameter, percent
 from sklearn_ada.answer import Answer, certifies_nothing, population_of
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.holdout.records import Entry
-from sklearn_ada.holdout.report import HoldoutReport, Targets
+from sklearn_ada.holdout.report import HoldoutReport, Targets, askers_of
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
 from sklearn_ada.planning.display import axes_or_new, panels_or_new
 
@@ -43,9 +44,10 @@ def report_from(holdout: Holdout | HoldoutReport, owner: str) -> HoldoutReport:
 _MARKERS = {
     "agrees": ("o", "tab:blue"),
     "differs": ("D", "tab:orange"),
+    "published": ("s", "tab:purple"),
     "exact": ("s", "tab:green"),
     "drawn": ("^", "tab:olive"),
-    "improves": ("P", "tab:purple"),
+    "improves": ("P", "tab:pink"),
     "no improvement": ("v", "tab:gray"),
     "sealed": ("h", "tab:cyan"),
     "vacuous": ("x", "dimgray"),
@@ -61,8 +63,9 @@ class AnswersDisplay:
     """Answers in the order of the ledger, one on each line: all intervals hold together.
 
     The full marker is the answer's value, its bar the certified interval, the hollow circle the guess. The
-    kind of marker is the verdict, such as "agrees" or "exact". Lines are named by the number of the record,
-    the model and the label of whoever asked. The label of the axis is the target of the scores.
+    kind of marker is the verdict, such as "agrees" or "exact", or that the score was published. Lines are
+    named by the number of the record, the model and the label of whoever asked. The title has the holdout and
+    who asked, the label of the axis is the target of the scores.
 
     A sealed answer is drawn at the centre of its cell or, where it has a window, at the guess; the exact
     value may lie elsewhere in these. The thick bar is about as wide as the interval of the exact value would
@@ -164,7 +167,7 @@ class AnswersDisplay:
         """
         pairs = list(zip(self.report.answers, self.report.entries, strict=True))
         of_each = [[(a, e) for (name, a), e in pairs if name == metric] for metric in self.metrics_]
-        heights = [min(max(1.6 + 0.26 * len(shown), 2.6), 12.0) for shown in of_each]
+        heights = [min(max(2.4 + 0.26 * len(shown), 3.4), 12.0) for shown in of_each]
         if len(of_each) == 1 and not isinstance(ax, Sequence):
             panels = [axes_or_new(ax, "Answers are", (8.0, heights[0]))]
         else:
@@ -174,8 +177,7 @@ class AnswersDisplay:
             self._draw(panel, metric, shown)
             for panel, metric, shown in zip(panels, self.metrics_, of_each, strict=True)
         ]
-        title = f"All intervals hold together with {percent(self.report.confidence_level)}"
-        panels[0].set_title(title, fontsize="medium")
+        panels[0].set_title(_title(self.report), fontsize="medium")
         self.bars_ = bars[0] if len(bars) == 1 else bars
         self.ax_ = panels[0] if len(panels) == 1 else np.array(panels, dtype=object)
         self.figure_ = panels[0].figure
@@ -221,13 +223,19 @@ class AnswersDisplay:
             ax.set_yticks(ticks, [f"#{shown[tick][1].index}" for tick in ticks], fontsize="small")
         ax.set_xlabel(_label(shown, metric))
         ax.grid(axis="x", alpha=0.3)
-        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        _end_at_range(ax, metric)
+        legend_beneath(ax)
         return bars
 
     def _draw_published(self, ax: Any, rows: Sequence[int], answers: Sequence[Answer], colour: str) -> None:
         """Draw the widths that published values would have had, around what stands for them."""
         still = [
-            (place, answer.value - answer.published, answer.value + answer.published)
+            (
+                place,
+                *np.clip(
+                    [answer.value - answer.published, answer.value + answer.published], *answer.interval
+                ),
+            )
             for place, answer in zip(rows, answers, strict=True)
             if answer.published is not None and answer.index not in self.report.released_in
         ]
@@ -238,10 +246,46 @@ class AnswersDisplay:
         ax.hlines(at, low, high, color=colour, linewidth=6, alpha=0.35, zorder=1, label=label)
 
 
+def _title(report: HoldoutReport) -> str:
+    """Return which holdout it is, who asked, and what holds of all intervals."""
+    rows = (
+        f"Holdout {report.fingerprint[:8]} of {report.n_rows:,} rows, asked by {askers_of(report.asked_by)}"
+    )
+    held = f"All intervals hold together with {percent(report.confidence_level)}"
+    return f"{textwrap.shorten(rows, 80, placeholder=' ...')}\n{held}"
+
+
+def _end_at_range(ax: Axes, metric: str) -> None:
+    """Have no number beyond what a metric can be on the axis of values."""
+    try:
+        ends = Metric(metric).range
+    except ValueError:  # a name of the user's own
+        return
+    if ends is not None:
+        low, high = ax.get_xlim()
+        ax.set_xticks([tick for tick in ax.get_xticks() if ends[0] <= tick <= ends[1]])
+        ax.set_xlim(low, high)
+
+
+def legend_beneath(ax: Axes) -> None:
+    """Put the legend beneath the label of the horizontal axis, over the whole width."""
+    from matplotlib.transforms import ScaledTranslation
+
+    lines = 1 + ax.get_xlabel().count("\n")
+    size = ax.xaxis.label.get_size() / 72.0
+    down = ScaledTranslation(0.0, -size * (2.2 + 1.3 * lines), ax.figure.dpi_scale_trans)
+    ax.legend(
+        fontsize="small", loc="upper left", bbox_to_anchor=(0.0, 0.0), bbox_transform=ax.transAxes + down,
+        ncols=2, frameon=False, borderaxespad=0.0,
+    )  # fmt: skip
+
+
 def _group(answer: Answer, entry: Entry) -> str:
     """Return what came of a question, in one of the words of the legend."""
     if certifies_nothing(answer):
         return "vacuous"
+    if answer.answered and answer.is_final:
+        return "published"
     return "sealed" if answer.answered and entry.kind == "sealed" else answer.verdict
 
 
@@ -382,7 +426,7 @@ class HoldoutBudgetDisplay:
         title = report.headline if is_short else "How wide the next answers would be"
         ax.set_title(title, fontsize="medium", wrap=True)
         if ax.get_legend_handles_labels()[0]:
-            ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+            legend_beneath(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -421,6 +465,10 @@ class CertifiedSearchDisplay:
         The probability that all intervals of the ledger hold together.
     exact : bool, default=True
         Whether the certified score is exact; else it stands for a cell or a window.
+    published : bool, default=False
+        Whether it was published.
+    about : str, default=""
+        Which holdout it is and who asked, for the title.
 
     Attributes
     ----------
@@ -455,6 +503,8 @@ class CertifiedSearchDisplay:
     target: str = "score"
     confidence_level: float = 0.95
     exact: bool = True
+    published: bool = False
+    about: str = ""
 
     @classmethod
     def from_estimator(
@@ -500,7 +550,7 @@ class CertifiedSearchDisplay:
         display = cls(
             scores, best_index=best, naive_best=naive, value=answer.value, interval=answer.interval,
             bars=bars, target=population_of(target), confidence_level=report.confidence_level,
-            exact=answer.published is None,
+            exact=answer.published is None, published=answer.is_final, about=_title(report),
         )  # fmt: skip
         return display.plot(ax=ax)
 
@@ -522,7 +572,7 @@ class CertifiedSearchDisplay:
         ImportError
             If matplotlib is missing.
         """
-        ax = axes_or_new(ax, "A search is", (8.0, 4.5))
+        ax = axes_or_new(ax, "A search is", (8.0, 5.0))
         numbers = np.arange(len(self.scores))  # as best_index_ and the rows of cv_results_ count
         low, high = (end if np.isfinite(end) else None for end in self.interval)
         shown = np.isfinite(self.scores)
@@ -538,11 +588,12 @@ class CertifiedSearchDisplay:
                 label=f"certified [{low:.3g}, {high:.3g}]", zorder=0,
             )  # fmt: skip
         what = "certified score" if self.exact else "exact score sealed, shown as"
+        what = "published" if self.published else what
         self.value_ = ax.axhline(
             self.value, color="tab:green", linewidth=2, zorder=1, linestyle="-" if self.exact else ":",
             label=f"{what} {self.value:.3g}",
         )  # fmt: skip
-        label = f"naive best {self.naive_best:.3g}"
+        label = f"best score of the search {self.naive_best:.3g}"
         self.naive_ = ax.axhline(self.naive_best, color="black", linestyle="--", label=label, zorder=1)
         self.points_ = ax.scatter(
             numbers[shown], self.scores[shown], facecolors="white", edgecolors="black", s=28, zorder=3,
@@ -557,9 +608,11 @@ class CertifiedSearchDisplay:
         if len(numbers) <= 20:
             ax.set_xticks(numbers)
         ax.set(xlabel="candidate: row of cv_results_", ylabel=textwrap.fill(self.target, 52))
-        held = f"{percent(self.confidence_level)} for all answers of its ledger together"
-        ax.set_title(f"The certified band holds with {held}", fontsize="medium")
-        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        held = (
+            f"The band holds with {percent(self.confidence_level)}, with all answers of its ledger together"
+        )
+        ax.set_title(self.about or held, fontsize="medium")
+        legend_beneath(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -9,7 +9,21 @@ from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 GREEK = {
-    *("alpha", "beta", "gamma", "delta", "epsilon", "eta", "theta", "lambda", "mu", "pi", "rho", "sigma", "tau"),
+    *(
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "eta",
+        "theta",
+        "lambda",
+        "mu",
+        "pi",
+        "rho",
+        "sigma",
+        "tau",
+    ),
     *("phi", "xi", "Delta", "Phi"),
 }
 FUNCTIONS = {"exp", "ln", "log", "tanh", "cosh", "sinh", "max", "min"}

@@ -314,9 +314,9 @@ def _compared(one: str, ledger: Ledger[State], other: str, copy: Ledger[State]) 
 
 
 _HEAD = (
-    "#", "time", "who", "label", "record", "metric", "mechanism", "guess", "answer", "interval", "nats",
-    "verdict", "reason",
-)  # fmt: skip
+    *("#", "time", "who", "label", "record", "model", "metric", "mechanism", "guess", "answer", "interval"),
+    *("nats", "verdict", "reason"),
+)
 _WITH_INTERVAL = ("answer", "sealed", "unsealed")
 _NUMBERS = ("#", "guess", "answer", "nats")
 
@@ -324,7 +324,7 @@ _NUMBERS = ("#", "guess", "answer", "nats")
 def _cells(entry: Entry, targets: Targets) -> list[str]:
     ends = (number(entry.low, "-inf"), number(entry.high, "inf"))
     cells = (
-        str(entry.index), entry.time, entry.who, entry.label, entry.kind,
+        str(entry.index), entry.time, entry.who, entry.label, entry.kind, entry.model,
         (entry.metric or "") + targets.mark(entry.score_of), entry.mechanism or entry.purpose,
         number(entry.guess), number(entry.answer),
         f"[{ends[0]}, {ends[1]}]" if entry.kind in _WITH_INTERVAL else "",

@@ -86,7 +86,9 @@ class Prose(Skipped):
 roles.register_local_role("term", link_to_term)
 for role in ("doc", "ref", "class", "func", "meth", "mod", "exc", "obj", "code"):
     roles.register_local_role(role, other_role)
-SKIPPED = "autofunction automodule autosummary currentmodule code-block toctree csv-table rubric literalinclude"
+SKIPPED = (
+    "autofunction automodule autosummary currentmodule code-block toctree csv-table rubric literalinclude"
+)
 for skipped in SKIPPED.split():
     directives.register_directive(skipped, Skipped)
 for around in ("note", "warning", "tip"):

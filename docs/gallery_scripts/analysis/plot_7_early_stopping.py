@@ -59,9 +59,7 @@ except HoldoutLeakError as error:
 figure, ax = plt.subplots(layout="constrained")
 low, high = search.best_score_interval_
 for place, (score, least, most) in enumerate(answers.values()):
-    ax.hlines(
-        place, least, most, color="C0", linewidth=3, label="while searching" if place else None
-    )
+    ax.hlines(place, least, most, color="C0", linewidth=3, label="while searching" if place else None)
     ax.plot(score, place, "wo", markeredgecolor="black", label="cross-validation" if place else None)
 ax.hlines(len(answers), low, high, color="C1", linewidth=5, label="published")
 ax.set(yticks=range(3), yticklabels=[*answers, "published"], xlabel="accuracy", ylim=(-0.6, 3.6))

@@ -127,12 +127,28 @@ def test_sealed_answers_show_how_wide_they_would_be_if_published(trees, holdout_
     answers = [holdout.certify(model, scoring="accuracy", guess=model.score(X, y)) for model in models[:3]]
     holdout.publish(models[2], scoring="accuracy")
     display = AnswersDisplay.from_holdout(holdout)
-    assert set(display.bars_) == {"sealed", "exact"}
+    assert set(display.bars_) == {"sealed", "published"}
     np.testing.assert_allclose(ends(display.bars_["sealed"]), [answer.interval for answer in answers])
     bands = collection(display, "as wide as if published then,\naround a value in its cell or window")
     assert [band[0, 1] for band in bands.get_segments()] == [0, 1]  # the third was published
-    halves = [np.ptp(band[:, 0]) / 2 for band in bands.get_segments()]
-    np.testing.assert_allclose(halves, [answer.published for answer in answers[:2]])
+    would_be = [
+        np.clip([a.value - a.published, a.value + a.published], *a.interval) for a in answers[:2]
+    ]  # what is published lies in the interval of the asking
+    np.testing.assert_allclose([band[:, 0] for band in bands.get_segments()], would_be)
+
+
+def test_a_picture_names_holdout_and_askers_and_has_no_number_beyond_the_range_of_the_metric(
+    trees, holdout_of
+):
+    _, _, models = trees
+    holdout = holdout_of(who="Ada", answers="coarse")
+    for model in models[3:]:
+        holdout.certify(model, scoring="accuracy", guess=0.99)
+    display, report = AnswersDisplay.from_holdout(holdout), holdout.report()
+    title = display.ax_.get_title()
+    assert all(part in title for part in (report.fingerprint[:8], f"{report.n_rows:,} rows", "Ada (3)"))
+    assert display.ax_.get_xlim()[1] > 1.0  # some room beside the last interval
+    assert max(display.ax_.get_xticks()) <= 1.0
     holdout.close()
     left = AnswersDisplay.from_holdout(holdout).ax_.collections
     assert not [each for each in left if str(each.get_label()).startswith("as wide")]

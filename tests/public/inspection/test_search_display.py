@@ -58,7 +58,7 @@ def test_the_search_saw_its_own_scores_and_the_winner_is_certified(fitted):
 
 def test_the_centre_of_a_cell_is_not_shown_as_the_exact_score(fitted):
     search = fitted()
-    for label, style in (("exact score sealed, shown as", ":"), ("certified score", "-")):
+    for label, style in (("exact score sealed, shown as", ":"), ("published", "-")):
         line = drawn(search).value_
         assert line.get_label().startswith(label)
         assert line.get_linestyle() == style
