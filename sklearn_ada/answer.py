@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
+from sklearn_ada._html import facts, folded, framed, paragraph
 from sklearn_ada._validation import percent
 
 VERDICTS = ("agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused")
@@ -79,14 +79,13 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         worth = "VACUOUS: the interval says nothing" if self.vacuous else "holds together with all others"
-        facts = {
+        named = {
             "Confidence": f"{percent(self.confidence_level)}, {worth}",
             "Of": self.target,
             "By": self.theorem,
             "If": "; ".join(self.assumptions),
         }
-        rows = (f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in facts.items())
-        return f"<table>{''.join(rows)}</table>"
+        return framed(facts(named))
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,10 +182,10 @@ class Answer:
         return "; ".join(self._lines)
 
     def _repr_html_(self) -> str:
-        shown = f"<p>{'<br>'.join(map(html.escape, self._lines))}</p>"
-        if self.certificate is None or not self.answered:
-            return shown
-        return f"{shown}<details><summary>certificate</summary>{self.certificate._repr_html_()}</details>"
+        shown = [paragraph(*self._lines, strong=1)]
+        if self.certificate is not None and self.answered:
+            shown.append(folded("certificate", self.certificate._repr_html_()))
+        return framed(*shown)
 
     @property
     def _lines(self) -> list[str]:

@@ -9,13 +9,13 @@ their values are rounded; they share a mark.
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from sklearn_ada._html import facts, folded, framed, paragraph, table
 from sklearn_ada._validation import counted, percent, printable
 from sklearn_ada.answer import ROUNDED, Answer, population_of
 from sklearn_ada.exceptions import LedgerError
@@ -213,20 +213,18 @@ class HoldoutReport:
     def _repr_html_(self) -> str:
         answers, entries = self.answers[-_ON_PAGE:], self.entries[-_ON_PAGE:]
         targets = _targets_of(entries)
-        rows = "".join(
-            f"<tr><td>{a.index}</td><td>{html.escape(m)}</td><td>{targets.mark(_score_of(entry)).strip()}</td>"
-            f"<td>{html.escape(self._in_a_line(a))}</td>"
-            f"<td>{html.escape(_signature(entry))}</td></tr>"
+        rows = [
+            (
+                *(str(a.index), m, targets.mark(_score_of(entry)).strip(), self._in_a_line(a)),
+                *(entry.model or "", _signature(entry)),
+            )
             for (m, a), entry in zip(answers, entries, strict=True)
-        )
+        ]
         cut = "" if len(answers) == len(self.answers) else f", the last {len(answers)}"
-        left = "".join(f"<br>{html.escape(line)}" for line in self._outlook_lines())
-        beneath = "<br>".join(map(html.escape, targets.lines))
-        head = "".join(f"<th>{name}</th>" for name in ("#", "metric", "target", "answer", "asked by"))
-        return (
-            f"<p><b>{html.escape(self.headline)}</b><br>{html.escape(self._summary())}{left}</p><details>"
-            f"<summary>{len(self.answers)} answers{cut}</summary><table><tr>{head}</tr>{rows}</table>"
-            f"<p>{beneath}</p></details>"
+        shown = table(("#", "metric", "target", "answer", "model", "asked by"), rows)
+        return framed(
+            paragraph(self.headline, self._summary(), *self._outlook_lines(), strong=1),
+            folded(f"{counted(len(self.answers), 'answer')}{cut}", shown, paragraph(*targets.lines)),
         )
 
     def _in_a_line(self, answer: Answer) -> str:
@@ -336,13 +334,13 @@ def summary_of(ledger: Ledger[State]) -> HoldoutReport:
 
 def page_of_summary(session: Session, name: str) -> str:
     """Return a holdout of this name in HTML: what is left, what was asked and revealed, no single answer."""
-    title = f"<p><b>{html.escape(name)}</b></p>"
+    title = paragraph(name, strong=1)
     try:
         report = with_rows(summary_of(session.ledger), session)
     except LedgerError as error:  # a notebook shows it all the same
-        return f"{title}<p>What is left cannot be read: {html.escape(str(error))}</p>"
+        return framed(title, paragraph(f"What is left cannot be read: {error}"))
     tolerance = "none" if report.tolerance is None else f"half-width {report.tolerance:g} of the range"
-    facts = {
+    named = {
         "Left": report.headline,
         "Asked": ", ".join(counted(n, purpose) for purpose, n in report.asked.items())
         + f", {report.refused} refused",
@@ -352,8 +350,7 @@ def page_of_summary(session: Session, name: str) -> str:
         "Tolerance": tolerance,
         "Head": report.head,
     }
-    rows = "".join(f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in facts.items())
-    return f"{title}<table>{rows}</table>"
+    return framed(title, facts(named))
 
 
 def askers_of(asked_by: Mapping[str, int]) -> str:

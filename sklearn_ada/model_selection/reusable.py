@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import html
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from sklearn.utils import estimator_html_repr, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sklearn_ada._html import framed, paragraph
 from sklearn_ada._notices import tell, warn_user
 from sklearn_ada._validation import bad_parameter, counted
 from sklearn_ada.answer import Answer
@@ -780,11 +780,11 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
 
     def _score_as_html(self) -> str:
         if not hasattr(self, "best_answer_"):
-            why = html.escape(getattr(self, "_unasked", ""))
-            return f"<p><b>Nothing is certified of best_estimator_</b></p><p>{why}</p>" if why else ""
-        left = html.escape(headline_of(self.holdout_))
-        line, answer = html.escape(self._score_line), self.best_answer_._repr_html_()
-        return f"<p>{line}</p><p><b>Certified score of best_estimator_</b></p>{answer}<p>{left}</p>"
+            why = getattr(self, "_unasked", "")
+            return framed(paragraph("Nothing is certified of best_estimator_", why, strong=1)) if why else ""
+        of_answer = self.best_answer_._repr_html_()
+        left = paragraph(headline_of(self.holdout_))
+        return framed(paragraph(self._score_line, strong=1), of_answer, left)
 
     # What scikit-learn asks of an estimator that wraps a search: routing, tags, copies, pickles.
 

@@ -7,7 +7,6 @@ where pass or fail is all that is wanted, as in continuous integration, verdicts
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import textwrap
@@ -16,6 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sklearn_ada._html import folded, framed, paragraph, table
 from sklearn_ada._validation import (
     aligned,
     bad_parameter,
@@ -333,19 +333,19 @@ class HoldoutPlan(PlanRows):
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in (*_HEAD, "note"))
+        def shown(rows: Sequence[MethodPlan]) -> str:
+            return table((*_HEAD, "note"), ((*_cells(row), row.note) for row in rows))
 
-        def table(rows: Sequence[MethodPlan]) -> str:
-            cells = ((*_cells(row), row.note) for row in rows)
-            lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in line) for line in cells)
-            return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-
-        first, why, title = map(html.escape, (self._first_sentence, reason(self), self._title()))
         main, rest = self._main, [row for row in self.rows if row not in self._main]
-        more = f"<p>{html.escape(self.recommendation)}</p>{table(rest) if rest else ''}"
-        return (
-            f"<p><b>{first}</b><br>{why}</p><p>{title}</p>{table(main)}"
-            f"<details><summary>all of it, {many(len(rest), 'more method')}</summary>{more}</details>"
+        return framed(
+            paragraph(self._first_sentence, reason(self) or "", strong=1),
+            paragraph(self._title()),
+            shown(main),
+            folded(
+                f"all of it, {many(len(rest), 'more method')}",
+                paragraph(self.recommendation),
+                shown(rest) if rest else "",
+            ),
         )
 
     @property

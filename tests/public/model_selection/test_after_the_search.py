@@ -156,7 +156,7 @@ def test_a_search_shows_diagram_score_and_what_is_left_or_was_when_it_was_pickle
 def test_before_fit_there_is_the_diagram_alone_and_without_diagrams_text_only(shown):
     page = page_of(ReusableHoldoutCV(shown.search))
     assert "sk-top-container" in page
-    assert "Certified score" not in page
+    assert "sklearn-ada" not in page
     with config_context(display="text"):
         assert not hasattr(shown, "_repr_html_")
         assert list(shown._repr_mimebundle_()) == ["text/plain"]

@@ -95,7 +95,7 @@ def test_a_long_ledger_is_not_held_in_memory(tmp_path, monkeypatch):
         made = report_of(ledger)
         assert len(made.answers) == 4_000
         assert "... 3,990 earlier answers" in repr(made)
-        assert "4000 answers, the last 200" in made._repr_html_()
+        assert "4,000 answers, the last 200" in made._repr_html_()
     tracemalloc.start()
     for name in ("a.json", "a.html"):
         export_certificate(ledger, tmp_path / name)

@@ -31,7 +31,7 @@ def test_an_answer_names_its_target(holdout, model):
     assert str(answer).endswith(f"; target: {ACCURACY}")
     assert ACCURACY not in answer.summary
     assert ACCURACY.replace("'", "&#x27;") in answer._repr_html_()
-    assert re.match(r"<p>(guess|holdout:) \.\d+", answer._repr_html_())
+    assert re.search(r"<p><b>(guess|holdout:) \.\d+", answer._repr_html_())
 
 
 def test_an_answer_about_a_median_says_that_it_is_one(asked):

@@ -1,0 +1,49 @@
+"""Pages in a notebook: one look for searches, holdouts, answers, reports and plans.
+
+It serves in the light and in the dark, as colours are those of the page around it.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+
+_LOOK = """<style>
+.sklearn-ada{line-height:1.4;max-width:60em;margin:.5em 0}
+.sklearn-ada p{margin:.4em 0}
+.sklearn-ada summary{cursor:pointer}
+.sklearn-ada table{border-collapse:collapse;margin:.4em 0;color:inherit;background:none}
+.sklearn-ada tr,.sklearn-ada th,.sklearn-ada td{color:inherit;background:none!important;border:0}
+.sklearn-ada th,.sklearn-ada td{text-align:left;vertical-align:top;white-space:normal;
+padding:.2em 1.2em .2em 0;overflow-wrap:anywhere;border-bottom:1px solid rgba(128,128,128,.35)}
+</style>"""
+
+
+def framed(*parts: str) -> str:
+    """Return parts of a page in the look that all pages have."""
+    return f'<div class="sklearn-ada">{_LOOK}{"".join(parts)}</div>'
+
+
+def paragraph(*lines: str, strong: int = 0) -> str:
+    """Return lines of text, so many of the first ones strong."""
+    shown = [html.escape(line.strip()) for line in lines if line]
+    shown[:strong] = [f"<b>{line}</b>" for line in shown[:strong]]
+    return f"<p>{'<br>'.join(shown)}</p>" if shown else ""
+
+
+def facts(named: Mapping[str, str]) -> str:
+    """Return texts by name, a row each."""
+    rows = (f"<tr><th>{html.escape(n)}</th><td>{html.escape(text)}</td></tr>" for n, text in named.items())
+    return f"<table>{''.join(rows)}</table>"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return rows of text beneath their head."""
+    named = "".join(f"<th>{html.escape(name)}</th>" for name in head)
+    cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
+    return f"<table><tr>{named}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+
+
+def folded(summary: str, *parts: str) -> str:
+    """Return parts that unfold beneath a line."""
+    return f"<details><summary>{html.escape(summary)}</summary>{''.join(parts)}</details>"
