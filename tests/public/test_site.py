@@ -1,0 +1,154 @@
+"""The built pages in a real browser: nothing is wider than the page or lost in the dark, and search finds.
+
+``SKLEARN_ADA_PAGES`` names the folder with the pages. Without it, or without Chromium, all is skipped.
+"""
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from html import unescape
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+PAGES = os.environ.get("SKLEARN_ADA_PAGES", "")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+if not PAGES or BROWSER is None:
+    pytest.skip("no pages were built (SKLEARN_ADA_PAGES), or no Chromium is there", allow_module_level=True)
+
+LOOKED_AT = (
+    *("index", "quickstart", "summary", "which_one", "details", "reading", "glossary", "faq", "results"),
+    *("certificate", "ledger", "metrics", "consumers", "api", "gallery/index", "releases"),
+    *("gallery/quickstart/plot_0_three_days", "generated/sklearn_ada.ReusableHoldoutCV", "theory/transcript"),
+    *("generated/sklearn_ada.Holdout", "generated/sklearn_ada.exceptions.BudgetExhaustedError"),
+    "mechanisms/sparse_vector",
+)
+SEARCHED = {"duplicates": "faq", "time series": "details", "nested": "faq", "refit": "faq"}
+
+# A page that shows the pages in frames of a phone's and a desk's width, and writes down what it sees.
+HARNESS = """<!DOCTYPE html><meta charset="utf-8"><body><pre id="found">not yet</pre><script>
+const [pages, asked] = %s, found = {wide: [], faint: [], hits: {}};
+const UNREAD = ".sphx-glr-thumbcontainer, svg";
+const named = (page, width, theme, element, what) =>
+  [page, width, theme, element.tagName, element.className, what].join(" ");
+const rest = ms => new Promise(done => setTimeout(done, ms));
+async function opened(address, width) {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = `width:${width}px;height:1000px;border:0`;
+  document.body.append(frame);
+  await new Promise(done => { frame.onload = done; frame.src = address; });
+  return frame;
+}
+function isCut(element) {
+  for (let above = element.parentElement; above; above = above.parentElement)
+    if (above.ownerDocument.defaultView.getComputedStyle(above).overflowX !== "visible") return true;
+  return false;
+}
+function light(colour) {
+  const [r, g, b, a] = colour.match(/[\\d.]+/g).map(Number);
+  const part = c => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
+  return {alpha: a ?? 1, value: .2126 * part(r) + .7152 * part(g) + .0722 * part(b)};
+}
+function behind(element, view) {
+  for (let at = element; at; at = at.parentElement) {
+    const seen = light(view.getComputedStyle(at).backgroundColor);
+    if (seen.alpha > .5) return seen.value;
+  }
+  return 1;
+}
+function look(page, width, theme, frame) {
+  const view = frame.contentWindow, text = frame.contentDocument;
+  text.documentElement.dataset.theme = theme;
+  const most = text.documentElement.clientWidth + 1;
+  for (const element of text.body.querySelectorAll("*")) {
+    const box = element.getBoundingClientRect();
+    if (box.width && box.right > most && !isCut(element))
+      found.wide.push(named(page, width, theme, element, Math.round(box.right)));
+    const own = [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+    if (!own || !box.width || !element.closest(".bd-article") || element.closest(UNREAD)) continue;
+    const [a, b] = [light(view.getComputedStyle(element).color).value, behind(element, view)];
+    if ((Math.max(a, b) + .05) / (Math.min(a, b) + .05) < 3)
+      found.faint.push(named(page, width, theme, element, element.textContent.slice(0, 30)));
+  }
+}
+(async () => {
+  for (const page of pages) for (const width of [390, 1280]) {
+    const frame = await opened(`${page}.html`, width);
+    for (const theme of ["light", "dark"]) look(page, width, theme, frame);
+    frame.remove();
+  }
+  for (const words of asked) {
+    const frame = await opened(`search.html?q=${encodeURIComponent(words)}`, 1280);
+    const links = () => [...frame.contentDocument.querySelectorAll("#search-results li a")];
+    for (let tries = 0; tries < 100 && (tries < 20 || !links().length); tries++) await rest(100);
+    found.hits[words] = links().map(link => link.getAttribute("href"));
+    frame.remove();
+  }
+  document.querySelector("#found").textContent = JSON.stringify(found);
+})().catch(error => { document.querySelector("#found").textContent = JSON.stringify(String(error)); });
+</script>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves the pages, and the one that looks at them."""
+
+    harness = HARNESS % json.dumps([LOOKED_AT, [*SEARCHED]])
+
+    def do_GET(self):
+        if self.path != "/looking.html":
+            return super().do_GET()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        return self.wfile.write(self.harness.encode())
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def seen():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=PAGES))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with tempfile.TemporaryDirectory() as profile:
+        options = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --dump-dom --timeout=240000"
+        address = f"http://127.0.0.1:{server.server_address[1]}/looking.html"
+        command = [
+            BROWSER,
+            *options.split(),
+            f"--user-data-dir={profile}",
+            "--virtual-time-budget=240000",
+            address,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    server.shutdown()
+    (found,) = re.findall(r'<pre id="found">(.*?)</pre>', done.stdout, flags=re.DOTALL)
+    return json.loads(unescape(found))
+
+
+def test_nothing_is_wider_than_the_page_on_a_phone_or_a_desk_in_the_light_or_the_dark(seen):
+    assert seen["wide"] == []
+
+
+def test_text_is_told_from_what_is_behind_it_in_the_light_and_the_dark(seen):
+    assert seen["faint"] == []
+
+
+@pytest.mark.parametrize(("words", "page"), SEARCHED.items())
+def test_search_finds_what_people_look_for(seen, words, page):
+    assert any(f"{page}.html" in link for link in seen["hits"][words]), seen["hits"][words][:5]
+
+
+def test_formulas_are_set_by_the_browser_and_programs_get_a_list_of_pages():
+    page = (Path(PAGES) / "theory" / "transcript.html").read_text()
+    assert page.count("<math") > 50
+    assert "MathJax" not in page
+    listed = re.findall(r"\]\((_sources/[^)]+)\)", (Path(PAGES) / "llms.txt").read_text())
+    assert len(listed) > 20
+    assert all((Path(PAGES) / each).exists() for each in listed)
