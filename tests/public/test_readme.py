@@ -1,4 +1,4 @@
-"""What README shows, runs, and prints what README says; it uses six words of ours."""
+"""What README shows, runs, and prints what README says."""
 
 import csv
 import re
@@ -12,10 +12,6 @@ from sklearn_ada import plan_holdout
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 STATIC = ROOT / "docs" / "_static"
-SIX = {"ledger", "guess", "coarse interval", "publish", "cost", "class mix"}
-OURS = re.findall(r"^   (\w[\w ]*)$", (ROOT / "docs" / "glossary.rst").read_text(), flags=re.MULTILINE)
-EVERYDAY = {"budget", "check", "head", "level", "memory", "nat", "record", "round", "row", "share"}
-EVERYDAY |= {"state", "unit", "weight"}
 NUMBER = re.compile(r"\d*\.\d+")
 
 
@@ -37,21 +33,6 @@ def test_the_ten_lines_print_what_readme_says(tmp_path, monkeypatch, capsys):
 
 def test_readme_is_short():
     assert len(README.splitlines()) <= 130
-
-
-def prose(text):
-    """Return a text without code, pictures and addresses."""
-    for pattern in (r"```.*?```", r"`[^`]*`", r"\]\([^)]*\)"):
-        text = re.sub(pattern, " ", text, flags=re.DOTALL)
-    return text
-
-
-def test_readme_explains_six_words_of_ours_and_uses_no_other():
-    explanations = README.partition("## Six words")[2]
-    explained = re.findall(r"^- \*\*([\w ]+)\*\*: ", explanations, flags=re.MULTILINE)[: len(SIX)]
-    assert {word.lower() for word in explained} == SIX
-    text, others = prose(README).lower(), {*OURS} - SIX - EVERYDAY
-    assert {word for word in others if re.search(rf"\b{word}(s|es|ed)?\b", text)} == set()
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(((?!http)[^)]+)\)", README))

@@ -1,0 +1,67 @@
+"""Whoever meets the project reads six words of ours, each explained; all others are in the glossary."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import sklearn_ada
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+README = (ROOT / "README.md").read_text()
+SIX = {"ledger", "guess", "coarse interval", "publish", "cost", "class mix"}
+OURS = re.findall(r"^   (\w[\w ]*)$", (DOCS / "glossary.rst").read_text(), flags=re.MULTILINE)
+"""All our terms: the glossary explains each."""
+EVERYDAY = {"budget", "check", "head", "level", "memory", "record", "round", "row", "share", "state", "unit"}
+EVERYDAY |= {"weight", "nat"}
+"""Of these in their common sense, which the glossary narrows; and the unit in which a cost is counted."""
+STEMS = {"certify": "certif(y|ies|ied)", "sealed": "(un)?seal(s|ed)?"}
+MARKDOWN = (r"(?s)```.*?```", r"`[^`]*`", r"\]\([^)]*\)")
+PAGE = (r"(?m)^ *>>> .*(\n.+)*", r"(?m)^ *(\.\.|:\w+:) .*$", r"``[^`]*``", r":\w+:`[^`]*`", r"`[^`]*`")
+"""What is no prose: code, its output, addresses and directives."""
+NAMED = sorted({*re.findall(r"\w+", " ".join(re.findall(r"`[^`]*`", README)))} & {*sklearn_ada.__all__})
+
+
+def prose(text, no_prose):
+    """Return a text in small letters without what is no prose."""
+    text = re.sub(r":term:`([^`<]*)[^`]*`", r"\1", text)
+    for pattern in no_prose:
+        text = re.sub(pattern, " ", text)
+    return text.lower()
+
+
+FIRST = {"README": prose(README, MARKDOWN)}
+FIRST |= {name: prose((DOCS / f"{name}.rst").read_text(), PAGE) for name in ("index", "quickstart")}
+for name in NAMED:
+    FIRST[name] = prose(inspect.getdoc(getattr(sklearn_ada, name)).split("\n\n")[0], PAGE)
+
+
+def terms_in(text):
+    """Return the terms of ours, and their other forms, that a text uses."""
+    form = {term: STEMS.get(term, rf"{term}(s|es|ed)?") for term in OURS}
+    return {term for term in form if re.search(rf"\b{form[term]}\b", text)}
+
+
+@pytest.mark.parametrize("text", FIRST.values(), ids=FIRST)
+def test_what_one_reads_first_uses_six_words_of_ours_and_no_other(text):
+    assert terms_in(text) - SIX - EVERYDAY == set()
+
+
+def test_readme_explains_the_six():
+    explanations = README.partition("## Six words")[2].partition("\n## ")[0]
+    explained = re.findall(r"^- \*\*([\w ]+)\*\*: ", explanations, flags=re.MULTILINE)
+    assert {word.lower() for word in explained} == SIX
+
+
+def test_the_glossary_explains_them_too_and_readme_names_classes():
+    assert SIX - {*OURS} == set()
+    assert len(NAMED) >= 4
+
+
+def test_another_word_of_ours_is_found():
+    page = ":term:`Certified <certify>`, ``a cell``, `x`, :doc:`unseal`.\n\n>>> 1\n'sealed'\n\nA surprise."
+    assert terms_in(prose(page, PAGE)) == {"certify", "surprise"}
+    readme = "It [unseals](a_cell) `x`:\n```text\nvacuous\n```"
+    assert terms_in(prose(readme, MARKDOWN)) == {"unseal", "sealed"}
