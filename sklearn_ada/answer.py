@@ -103,7 +103,8 @@ class Answer:
 
         - Of a check: "agrees" if the holdout's value is close to the guess, else "differs". Of
           `LadderScorer`: "improves" or "no improvement" on the best score so far.
-        - Of a certify: "exact" or, with noise, "drawn".
+        - Of a certify: "exact" or, with noise, "drawn". An exact value is the holdout's: a count of rows as
+          it is, any other rounded to the steps that the target names. It is not the population's.
         - Without a value: "failed" if the model or the metric failed on the holdout, which has a cost;
           "refused" if the question was not admitted, which costs nothing. A search raises an error instead:
           `BudgetExhaustedError` where its own question was refused, ValueError where all models failed.

@@ -446,8 +446,8 @@ def comparison(
         raise bad_parameter("route", owner, "one that description length certifies", policy.route, fix)
     if policy.seals_all and (policy.format < 3 or (guess is None and rows is None)):
         warn_user(
-            "Without guess_from= a comparison is answered exactly, at once, for some ten nats or more: all "
-            "later intervals of this ledger become wider. Compare the few models that matter.",
+            "Without guess_from= the difference of two models is released at once, for some ten nats or "
+            "more: all later intervals of this ledger become wider. Compare the few models that matter.",
             once=("compare", session.fingerprint),
         )
     subject = Subject.of_pair(a, b, session.data, policy)

@@ -111,7 +111,7 @@ class Holdout(Uncopied):
         - "coarse": with the *cell*, an interval around the guess, in which the value lies. That is nearly
           free if the guess holds. The value itself is *sealed*: kept, hidden, in the ledger, until `publish`
           or `unseal` releases it, with an interval as narrow as if it had been released at once. So a holdout
-          that was asked many times still publishes one exact value, at about the width of a single use.
+          that was asked many times still publishes one score, at about the width of a single use.
         - "auto": as the ledger was begun. A new ledger with a path or a URL is "coarse". Any other answers
           its first certify exactly and later ones coarsely. Where privacy certifies, "auto" is "exact".
         - None: as the ledger was begun; a new one is "exact".
@@ -333,12 +333,13 @@ class Holdout(Uncopied):
         settings: Settings = None,
         drawn: bool = True,
     ) -> Answer:
-        """Release the exact value of the one model that is kept.
+        """Release the holdout's score of the one model that is kept.
 
-        Call it once, after the last search. The interval is about as narrow as that of a holdout that was
-        used only once, as this takes 95 percent of the failure probability that is left. The tolerance does
-        not refuse it. The same model gets the recorded value again. Another model may be published later, at
-        a twentieth of the first one's failure probability. On a ledger with exact answers this is `certify`.
+        Call it once, after the last search. Unless it is a count of rows, the score is rounded, to the steps
+        that the target of its certificate names. The interval is about as narrow as that of a holdout that
+        was used only once, as this takes 95 percent of the failure probability that is left. The tolerance
+        does not refuse it. The same model gets the recorded value again. Another model may be published
+        later, at a twentieth of the first one's failure probability. On a ledger with exact answers this is `certify`.
 
         Parameters
         ----------
@@ -631,7 +632,7 @@ class Holdout(Uncopied):
         *,
         key: str | os.PathLike[str] | bytes | X25519PrivateKey | None = None,
     ) -> list[Answer]:
-        """Release the exact values of sealed answers.
+        """Release the values of sealed answers.
 
         Each interval is as narrow as if its value had been released when it was asked, whatever was asked
         since. Rows and models are not needed. Each release costs three to eight nats, which widens the

@@ -402,7 +402,7 @@ def _warn_of_exact_value(metric: Metric, holdout: Holdout) -> None:
     if metric.response.target == "numbers":
         way_out = "No metric of numbers has cells: do with few searches, or more rows (plan_holdout)."
     warn_user(
-        f"{metric.name} has no cells, so the value of every winner is released exactly, at once. That "
+        f"{metric.name} has no cells, so the value of every winner is released at once. That "
         f"reveals more than a cell does, and makes all later intervals of this ledger wider. {way_out}",
         once=("exact", holdout.fingerprint, metric.name),
     )

@@ -233,15 +233,13 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     answers : {"auto", "coarse", "exact"}, default="auto"
         How a search is answered about its winner. Fixed when the ledger is begun.
 
-        - "coarse": with the cell in which the value lies, or with a window in which the interval of a metric
-          other than a count lies. The interval is coarse, and hardly wider at the
-          twentieth search than at the first. `publish` then releases the exact value of the one model that is
-          kept.
-        - "exact": with the value, for 4 to 5 nats a search, so intervals widen from search to search.
-        - "auto": as the ledger was begun. A new ledger with a path or a URL is "coarse". Any other answers
-          the first winner exactly, for people who run one search only, and later ones coarsely.
+        - "coarse": with a coarse interval, which is hardly wider at the twentieth search than at the first.
+          `publish` then releases the holdout's score of the one model that is kept.
+        - "exact": with that score, for 4 to 5 nats a search, so intervals widen from search to search.
+        - "auto": as the ledger was begun. A new ledger with a path or a URL is "coarse". Any other releases
+          the score of the first winner, for people who run one search only, and answers later ones coarsely.
 
-        Stable medians are answered exactly. The ledger of a given Holdout decides. See `Holdout`.
+        Stable medians are released at once. The ledger of a given Holdout decides. See `Holdout`.
     ask : "winner", "candidates" or int, default="winner"
         What the holdout is asked about.
 
@@ -559,11 +557,12 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         groups: ArrayLike | None = None,
         drawn: bool = True,
     ) -> Answer:
-        """Release the exact score of ``best_estimator_``, about as narrowly as a holdout used once.
+        """Release the holdout's score of ``best_estimator_``, about as narrowly as if it were new.
 
         Call it for the model that is kept, after the last search: see `Holdout.publish`. It updates
-        ``best_score_``, ``best_score_interval_``, ``best_score_target_`` and ``best_answer_``. On a ledger
-        with exact answers it asks nothing, as the score is exact already.
+        ``best_score_``, ``best_score_interval_``, ``best_score_target_`` and ``best_answer_``. Unless it is
+        a count of rows, the score is rounded, to the steps that its target names. On a ledger with exact
+        answers it asks nothing, as the score was released already.
 
         If another model was published before, a warning comes before the charge, so
         ``warnings.simplefilter("error")`` stops it there.

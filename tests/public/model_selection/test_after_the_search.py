@@ -39,12 +39,14 @@ def test_the_winner_is_compared_on_the_ledger_of_its_search(winner):
     model = old.best_estimator_
     before = new.holdout_.report()
     assert "comparison" not in str(before)
-    with pytest.warns(UserWarning, match="a comparison is answered exactly, at once, for some ten nats"):
+    with pytest.warns(
+        UserWarning, match="the difference of two models is released at once, for some ten nats"
+    ):
         answer = new.compare(model)
     right = [search.best_estimator_.predict(X[LAST]) == Y[LAST] for search in (old, new)]
     assert answer.value == pytest.approx(right[1].mean() - right[0].mean(), abs=0.1 * answer.half_width)
     assert answer.interval[0] <= answer.value <= answer.interval[1]
-    assert answer.target == "population accuracy of b minus a at the holdout's class mix"
+    assert answer.target.startswith("population accuracy of b minus a at the holdout's class mix, rounded to")
     # It says nothing of where the next score lies, and is counted as a comparison.
     report = new.holdout_.report()
     assert report.outlook.value == before.outlook.value
@@ -124,9 +126,9 @@ def test_where_no_row_can_be_left_out_a_loss_of_ones_own_gets_its_range_from_y(w
 
 
 def test_remaining_counts_what_the_ledger_is_used_for(tmp_path):
-    holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db", tolerance=0.06)
+    holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db", tolerance=0.1)
     model = LogisticRegression().fit(X[:10], Y[:10])
-    assert holdout.remaining() == holdout.remaining(purpose="check")
+    assert holdout.remaining() == holdout.remaining(purpose="check") > 1
     for ask, purpose in ((holdout.certify, "certify"), (holdout.check, "check")):
         ask(model, scoring="accuracy", guess=0.9)
         assert holdout.remaining() == holdout.remaining(purpose=purpose)
