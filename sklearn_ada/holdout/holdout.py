@@ -339,7 +339,8 @@ class Holdout(Uncopied):
         that the target of its certificate names. The interval is about as narrow as that of a holdout that
         was used only once, as this takes 95 percent of the failure probability that is left. The tolerance
         does not refuse it. The same model gets the recorded value again. Another model may be published
-        later, at a twentieth of the first one's failure probability. On a ledger with exact answers this is `certify`.
+        later, at a twentieth of the first one's failure probability. On a ledger with exact answers this is
+        `certify`.
 
         Parameters
         ----------
