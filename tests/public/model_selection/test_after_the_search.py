@@ -127,10 +127,9 @@ def test_where_no_row_can_be_left_out_a_loss_of_ones_own_gets_its_range_from_y(w
 
 def test_remaining_counts_what_the_ledger_is_used_for(tmp_path):
     holdout = Holdout(X, Y, ledger=tmp_path / "ledger.db", tolerance=0.2)
-    model = LogisticRegression().fit(X[:10], Y[:10])
     assert holdout.remaining() == holdout.remaining(purpose="check") > 1
-    for ask, purpose in ((holdout.certify, "certify"), (holdout.check, "check")):
-        ask(model, scoring="accuracy", guess=0.9)
+    for ask, purpose, rows in ((holdout.certify, "certify", 10), (holdout.check, "check", 20)):
+        ask(LogisticRegression().fit(X[:rows], Y[:rows]), scoring="accuracy", guess=0.9)
         assert holdout.remaining() == holdout.remaining(purpose=purpose)
 
 
