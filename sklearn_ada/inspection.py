@@ -297,7 +297,7 @@ def _name(entry: Entry) -> str:
 def _label(shown: Sequence[tuple[Answer, Entry]], metric: str) -> str:
     """Return the targets of the scores, in lines that fit beneath an axis."""
     given = (entry.score_of for _, entry in shown)
-    targets = Targets(population_of(each) for each in given if each is not None)
+    targets = Targets(given)
     return textwrap.fill("; ".join(targets.counts) or metric, 80)
 
 

@@ -58,7 +58,7 @@ class Targets:
         counts = targets if isinstance(targets, Mapping) else Counter(each for each in targets if each)
         for target, count in counts.items():
             self._counts[_without_steps(target)] += count
-            steps = _STEPS.search(target)
+            steps = _STEPS.search(population_of(target))
             if steps is not None:
                 self._steps.setdefault(_without_steps(target), set()).add(float(steps[1]))
         self._marks = {kind: f"[{letters(number)}]" for number, kind in enumerate(self._counts)}
@@ -87,8 +87,8 @@ class Targets:
 
 
 def _without_steps(target: str) -> str:
-    """Return a target without the width of its steps."""
-    return _STEPS.sub(f"{ROUNDED}0", target)
+    """Return a target without the width of its steps, and without how a sealed score is shown."""
+    return _STEPS.sub(f"{ROUNDED}0", population_of(target))
 
 
 def letters(number: int) -> str:
@@ -202,7 +202,7 @@ class HoldoutReport:
         targets = _targets_of(entries)
         for (metric, answer), entry in zip(answers, entries, strict=True):
             again = f"{answer.verdict}, for the same reason" if answer.reason in reasons else ""
-            line = f"  {answer.index:>5}  {metric}{targets.mark(_score_of(entry))}: "
+            line = f"  {answer.index:>5}  {metric}{targets.mark(entry.score_of)}: "
             line += again or self._in_a_line(answer)
             line += f", {entry.model}" if entry.model else ""
             lines.append(line + (f", asked by {signature}" if (signature := _signature(entry)) else ""))
@@ -215,7 +215,7 @@ class HoldoutReport:
         targets = _targets_of(entries)
         rows = [
             (
-                *(str(a.index), m, targets.mark(_score_of(entry)).strip(), self._in_a_line(a)),
+                *(str(a.index), m, targets.mark(entry.score_of).strip(), self._in_a_line(a)),
                 *(entry.model or "", _signature(entry)),
             )
             for (m, a), entry in zip(answers, entries, strict=True)
@@ -277,12 +277,7 @@ _AT_ONCE = 1000  # records that are read with the report
 
 
 def _targets_of(entries: Sequence[Entry]) -> Targets:
-    return Targets(map(_score_of, entries))
-
-
-def _score_of(entry: Entry) -> str | None:
-    """Return a target without how a sealed score is shown, as lines show the guess."""
-    return entry.score_of and population_of(entry.score_of)
+    return Targets(entry.score_of for entry in entries)
 
 
 def _signature(entry: Entry) -> str:

@@ -325,7 +325,7 @@ def _ask_about_candidates(run: Run) -> Winner:
         )
     if not given.keeps_model:  # its score is that of the candidate's model, fitted on one part of the rows
         return Winner(search, results, index, None, answered, best)
-    tell("refitting the winner on all rows but the holdout's, and certifying it", given.verbose)
+    tell("refitting the winner on all rows but the holdout's, and asking about it", given.verbose)
     (model,) = run.refit([results["params"][index]])
     behind = run.session.guess_behind(best)
     holds = best.verdict == "agrees" and run.session.policy.format >= 3
@@ -493,7 +493,7 @@ def _certify_each(
     """Return the tuned metric and the answer of each model, by its candidate's number."""
     refitted = []
     pairs = list(zip(chosen, models, strict=True))
-    for index, model in with_bar(pairs, "certifying", run.given.verbose):
+    for index, model in with_bar(pairs, "asking the holdout", run.given.verbose):
         metric, guess = _metric_and_guess(run, index, ranking, by_folds)
         refitted.append((model, guess, metric))
     tuned = {index: metric for index, (_, _, metric) in zip(chosen, refitted, strict=True)}

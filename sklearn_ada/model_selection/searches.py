@@ -48,7 +48,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklearn_ada._validation import bad_parameter
-from sklearn_ada.answer import Answer
+from sklearn_ada.answer import Answer, population_of
 from sklearn_ada.data.labels import own_copy, take_rows
 from sklearn_ada.digest.canonical import canonical_digest
 from sklearn_ada.digest.code import Undigestible
@@ -217,7 +217,7 @@ def certified_columns(
 
 def columns_of(answers: Iterable[Answer | None]) -> dict[str, NDArray[Any]]:
     """Return interval columns for a search's results, empty for candidates that were not asked about."""
-    cells = (None if a is None else (*a.interval, a.target or "", a.verdict) for a in answers)
+    cells = (None if a is None else (*a.interval, population_of(a.target or ""), a.verdict) for a in answers)
     rows = [each or (math.nan, math.nan, "", "") for each in cells]
     table = np.array(rows, dtype=object).reshape(-1, len(_COLUMNS))
     return {name: table[:, i].astype(kind) for i, (name, kind) in enumerate(_COLUMNS.items())}

@@ -182,8 +182,8 @@ def test_a_bar_is_shown_where_somebody_sees_it(searched, monkeypatch, capsys):
     look_like_a_terminal(monkeypatch)
     searched(ask=2, verbose=1)
     out, err = capsys.readouterr()
-    assert "certifying" not in out
-    assert "[sklearn_ada] certifying: 100%" in err
+    assert "asking the holdout" not in out
+    assert "[sklearn_ada] asking the holdout: 100%" in err
     assert "2/2" in err
 
 
@@ -191,7 +191,7 @@ def test_without_tqdm_there_are_lines(searched, hidden, monkeypatch, capsys):
     look_like_a_terminal(monkeypatch)
     hidden("tqdm")
     searched(ask=2, verbose=1)
-    assert capsys.readouterr().out.count("certifying") == 2
+    assert capsys.readouterr().out.count("asking the holdout") == 2
 
 
 def test_a_search_prints_nothing_unless_verbose(searched, capfd):
@@ -199,7 +199,7 @@ def test_a_search_prints_nothing_unless_verbose(searched, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("ask", "last"), [(2, "certifying 2 of 2"), ("candidates", "and certifying it")])
+@pytest.mark.parametrize(("ask", "last"), [(2, "asking the holdout 2 of 2"), ("candidates", "and asking about it")])
 def test_each_stage_of_a_verbose_search_prints_a_line(ask, last, searched, capsys):
     searched(ask=ask, verbose=1)
     out, err = capsys.readouterr()
