@@ -199,7 +199,9 @@ def test_a_search_prints_nothing_unless_verbose(searched, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("ask", "last"), [(2, "asking the holdout 2 of 2"), ("candidates", "and asking about it")])
+@pytest.mark.parametrize(
+    ("ask", "last"), [(2, "asking the holdout 2 of 2"), ("candidates", "and asking about it")]
+)
 def test_each_stage_of_a_verbose_search_prints_a_line(ask, last, searched, capsys):
     searched(ask=ask, verbose=1)
     out, err = capsys.readouterr()
