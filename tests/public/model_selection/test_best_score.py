@@ -5,8 +5,10 @@ import re
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
@@ -16,6 +18,7 @@ from sklearn.model_selection import (
     RepeatedKFold,
     ShuffleSplit,
 )
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklearn_ada import ReusableHoldoutCV
 from tests.support.ledgers import begun_as, bodies
@@ -229,3 +232,28 @@ def test_a_window_is_announced_around_the_mean_of_the_folds(scoring, path):
     window = next(body for body in bodies(search.holdout_) if "guess" in body)["mechanism"]
     # The lower end is farther away, of rows like these; around another value of theirs it would be less so.
     assert 1.0 < (guess - window["low"]) / (window["high"] - guess) < WINDOWS[scoring]
+
+
+AT_ONCE = {
+    "roc_auc": load_breast_cancer, "neg_log_loss": load_breast_cancer, "f1": load_breast_cancer,
+    "accuracy": load_breast_cancer, "neg_mean_absolute_error": load_diabetes, "r2": load_diabetes,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_a_score_that_is_no_count_is_rounded_to_the_steps_that_its_target_names(name, tmp_path):
+    X, y = AT_ONCE[name](return_X_y=True)
+    model = (DecisionTreeClassifier if AT_ONCE[name] is load_breast_cancer else DecisionTreeRegressor)(
+        random_state=0
+    )
+    grid = GridSearchCV(model, {"max_depth": [1, 3]}, scoring=name)
+    search = ReusableHoldoutCV(grid, ledger=tmp_path / "ledger.db", answers="exact").fit(X, y)
+    held = np.ones(len(y), bool)
+    held[search.train_indices_] = False
+    by_hand = get_scorer(name)(search.best_estimator_, X[held], y[held])
+    steps = re.search(r", rounded to steps of (\S+)$", search.best_score_target_)
+    assert (steps is None) == (name in ("accuracy", "f1"))
+    assert abs(search.best_score_ - by_hand) <= (1e-9 if steps is None else 0.51 * float(steps[1]))
+    assert str(search.best_answer_).endswith(f"target: {search.best_score_target_}")
+    counted = search.holdout_.ledger.read(lambda state: [*state.targets])
+    assert not any("rounded" in target for target in counted)  # or each value would be a kind of its own
