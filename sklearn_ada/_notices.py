@@ -167,6 +167,9 @@ def _stacklevel() -> int:
     return depth
 
 
+_PATIENCE = 3.0  # seconds that somebody waits without a word
+
+
 def tell(text: str, verbose: int) -> None:
     """Print a line about what is done now, if ``verbose`` is at least 1.
 
@@ -191,7 +194,7 @@ def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
     text : str
         What is done with each.
     verbose : int
-        0 is silent.
+        0 is silent, but for a bar where somebody has waited for three seconds.
 
     Examples
     --------
@@ -200,9 +203,6 @@ def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
     [sklearn_ada] certifying 2 of 2
     [3, 4]
     """
-    if not verbose:
-        yield from items
-        return
     kept = items if isinstance(items, Sized) else list(items)
     if "ipykernel" in sys.modules or sys.stderr.isatty():  # somebody is there to see a bar
         try:
@@ -210,7 +210,7 @@ def with_bar(items: Iterable[Item], text: str, verbose: int) -> Iterator[Item]:
         except ImportError:
             pass
         else:
-            yield from tqdm(kept, desc=f"[sklearn_ada] {text}")
+            yield from tqdm(kept, desc=f"[sklearn_ada] {text}", delay=0 if verbose else _PATIENCE)
             return
     for number, item in enumerate(kept, 1):
         tell(f"{text} {number} of {len(kept)}", verbose)

@@ -293,7 +293,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         Seeds the split, together with ids, or labels and their order. It seeds neither noise nor subsamples.
     verbose : int, default=0
         1 prints a line for each stage, with a bar for several models in a terminal or notebook (tqdm:
-        ``pip install 'sklearn-ada[progress]'``). The search has a ``verbose`` of its own.
+        ``pip install 'sklearn-ada[progress]'``). 0 shows only that bar, and only after three seconds. The
+        search has a ``verbose`` of its own.
 
     Attributes
     ----------

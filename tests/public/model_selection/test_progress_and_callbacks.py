@@ -187,6 +187,18 @@ def test_a_bar_is_shown_where_somebody_sees_it(searched, monkeypatch, capsys):
     assert "2/2" in err
 
 
+@pytest.mark.parametrize(("verbose", "delay"), [(0, 3), (1, 0)])
+def test_somebody_who_waits_for_three_seconds_sees_a_bar_without_asking(
+    verbose, delay, searched, monkeypatch, capsys
+):
+    pytest.importorskip("tqdm")
+    look_like_a_terminal(monkeypatch)
+    bars = []
+    monkeypatch.setattr("tqdm.auto.tqdm", lambda items, **how: bars.append(how) or items)
+    searched(ask=2, verbose=verbose)
+    assert [bar["delay"] for bar in bars] == [delay]
+
+
 def test_without_tqdm_there_are_lines(searched, hidden, monkeypatch, capsys):
     look_like_a_terminal(monkeypatch)
     hidden("tqdm")
