@@ -54,7 +54,7 @@ _MARKERS = {
     "failed": ("*", "tab:brown"),
     "refused": ("X", "tab:red"),
 }
-_WORDS = {"sealed": "sealed: stands for its cell or window", "vacuous": "vacuous: certifies nothing"}
+_WORDS = {"sealed": "sealed, in its cell or window", "vacuous": "vacuous: certifies nothing"}
 _WITHOUT_BAR = ("vacuous", "failed", "refused")
 _MOST_NAMES = 40
 
@@ -242,7 +242,7 @@ class AnswersDisplay:
         if self.report.closed or not still:
             return
         at, low, high = zip(*still, strict=True)
-        label = "as wide as if published then,\naround a value in its cell or window"
+        label = "width if published then"
         ax.hlines(at, low, high, color=colour, linewidth=6, alpha=0.35, zorder=1, label=label)
 
 

@@ -47,6 +47,7 @@ NAMES = {
     "...": r"\ldots ",
 }
 TOKEN = re.compile(r"\s*(\.\.\.|<=|>=|->|\*\*|[A-Za-z]{2,}(?:_[A-Za-z]{2,})+|[A-Za-z]+\d*|\d*\.?\d+|.)")
+LONGEST = 40  # characters of TeX that surely fit on a phone
 PAGES = ("theory/", "mechanisms/", "certificate", "validity", "generated/sklearn_ada.")
 KNOWN = {*GREEK, *FUNCTIONS, "sqrt", "sum", "prod", "inf", "kl", "KL", "Bin"}
 CODE = re.compile(r"""["`:\\@&$]|\w\.\w*[a-z]|^'|[^\s<>=]=[^\s=]|\w\(\)|==|--|\b(?:True|False|None|NaN)\b""")
@@ -129,7 +130,9 @@ def typeset(app, document, docname):
 
 
 def _inline(self, node):
-    self.body.append(tex2mathml(node.astext()))
+    shown = tex2mathml(node.astext())
+    is_long = len(node.astext()) > LONGEST
+    self.body.append(f'<span class="formula">{shown}</span>' if is_long else shown)
     raise nodes.SkipNode
 
 

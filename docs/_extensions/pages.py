@@ -58,7 +58,7 @@ def look(gallery_conf, script):
     """Have the pictures of the gallery drawn with letters that are still read in a thumbnail."""
     import matplotlib
 
-    matplotlib.rcParams.update({"font.size": 13, "figure.figsize": (6.4, 4.2), "lines.markersize": 8})
+    matplotlib.rcParams.update({"font.size": 12, "figure.figsize": (6.4, 4.2), "lines.markersize": 8})
 
 
 def write_llms(app, error):

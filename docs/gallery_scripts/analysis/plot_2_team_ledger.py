@@ -8,6 +8,7 @@ Two people, one holdout, one file. Each pays for what both have learned.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -23,4 +24,5 @@ with tempfile.TemporaryDirectory() as folder:
         guess = model.score(X[2_000:3_000], y[2_000:3_000])
         print(who, holdout.certify(model, scoring="accuracy", guess=guess))
     print(holdout.report().asked_by)
-    _ = AnswersDisplay.from_holdout(holdout)
+    _, ax = plt.subplots(layout="constrained")
+    _ = AnswersDisplay.from_holdout(holdout, ax=ax)

@@ -7,6 +7,7 @@ median over small random subsamples. That is another quantity than the metric on
 :term:`target` says so.
 """
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import fbeta_score, make_scorer
@@ -37,4 +38,5 @@ answer = holdout.certify(
 print(answer)
 
 # %%
-_ = AnswersDisplay.from_holdout(holdout)
+_, ax = plt.subplots(layout="constrained")
+_ = AnswersDisplay.from_holdout(holdout, ax=ax)

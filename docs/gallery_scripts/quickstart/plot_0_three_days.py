@@ -10,6 +10,7 @@ asked before.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -39,7 +40,8 @@ print(f"published: {final.value:.3f}, between {final.interval[0]:.3f} and {final
 
 # %%
 # Three wide intervals and a narrow one. All four hold together, with a probability of 95 %:
-_ = AnswersDisplay.from_holdout(search.holdout_)
+_, ax = plt.subplots(layout="constrained")
+_ = AnswersDisplay.from_holdout(search.holdout_, ax=ax)
 
 # %%
 # The :term:`certificate` to hand over: a page for people (``.html``), or a file for programs, which

@@ -5,6 +5,7 @@ One search
 The holdout is taken out before the search sees it, and its winner is certified.
 """
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -24,4 +25,5 @@ print(search.holdout_.report())
 
 # %%
 # The candidates in order, the best of them by cross-validation, and the certified band:
-_ = CertifiedSearchDisplay.from_estimator(search)
+_, ax = plt.subplots(layout="constrained")
+_ = CertifiedSearchDisplay.from_estimator(search, ax=ax)

@@ -6,6 +6,7 @@ A scorer in a search of a pipeline
 ``scorer.select_best`` refuses to choose a winner if any candidate was refused.
 """
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
@@ -26,4 +27,5 @@ print(holdout.report())
 
 # %%
 # Hollow: what was guessed. Full: what the holdout said. A :term:`check` that agrees says its guess.
-_ = AnswersDisplay.from_holdout(holdout)
+_, ax = plt.subplots(layout="constrained")
+_ = AnswersDisplay.from_holdout(holdout, ax=ax)

@@ -10,6 +10,7 @@ Two searches on one file, then the model that is kept is published.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
@@ -39,4 +40,5 @@ print(final.target)
 # scikit-learn's score is negative, so that more is better. Intervals are wide, as the holdout has 111 rows:
 # ``plan_holdout(n=111, searches=2, scoring="neg_mean_absolute_error", expected_value=-45)`` says it
 # beforehand.
-_ = AnswersDisplay.from_holdout(search.holdout_)
+_, ax = plt.subplots(layout="constrained")
+_ = AnswersDisplay.from_holdout(search.holdout_, ax=ax)
