@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "remove_config_comments": True,
     "reset_modules": ("matplotlib", "seaborn", "pages.look"),
     "thumbnail_size": (640, 420),
     "write_computation_times": False,

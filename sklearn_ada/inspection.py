@@ -221,10 +221,10 @@ class AnswersDisplay:
         else:
             ticks = np.unique(np.linspace(0, len(shown) - 1, 10).astype(int))
             ax.set_yticks(ticks, [f"#{shown[tick][1].index}" for tick in ticks], fontsize="small")
-        ax.set_xlabel(_label(shown, metric))
+        ax.set_xlabel(_label(shown, metric, ax))
         ax.grid(axis="x", alpha=0.3)
         _end_at_range(ax, metric)
-        legend_beneath(ax)
+        _legend_beneath(ax)
         return bars
 
     def _draw_published(self, ax: Any, rows: Sequence[int], answers: Sequence[Answer], colour: str) -> None:
@@ -248,11 +248,10 @@ class AnswersDisplay:
 
 def _title(report: HoldoutReport) -> str:
     """Return which holdout it is, who asked, and what holds of all intervals."""
-    rows = (
-        f"Holdout {report.fingerprint[:8]} of {report.n_rows:,} rows, asked by {askers_of(report.asked_by)}"
-    )
-    held = f"All intervals hold together with {percent(report.confidence_level)}"
-    return f"{textwrap.shorten(rows, 80, placeholder=' ...')}\n{held}"
+    lines = [f"Holdout {report.fingerprint[:8]} of {report.n_rows:,} rows"]
+    if report.asked_by.keys() - {"?"}:
+        lines.append(textwrap.shorten(f"asked by {askers_of(report.asked_by)}", 50, placeholder=" ..."))
+    return "\n".join([*lines, f"All intervals hold together with {percent(report.confidence_level)}"])
 
 
 def _end_at_range(ax: Axes, metric: str) -> None:
@@ -267,16 +266,18 @@ def _end_at_range(ax: Axes, metric: str) -> None:
         ax.set_xlim(low, high)
 
 
-def legend_beneath(ax: Axes) -> None:
-    """Put the legend beneath the label of the horizontal axis, over the whole width."""
-    from matplotlib.transforms import ScaledTranslation
+def _legend_beneath(ax: Any) -> None:
+    """Put the legend beneath the label of the horizontal axis, from the left of the figure if it is free."""
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-    lines = 1 + ax.get_xlabel().count("\n")
-    size = ax.xaxis.label.get_size() / 72.0
+    place = ax.get_subplotspec()
+    is_alone = place is not None and place.get_gridspec().ncols == 1
+    across = ax.figure.transFigure if is_alone else ax.transAxes
+    lines, size = 1 + ax.get_xlabel().count("\n"), ax.xaxis.label.get_size() / 72.0
     down = ScaledTranslation(0.0, -size * (2.2 + 1.3 * lines), ax.figure.dpi_scale_trans)
     ax.legend(
-        fontsize="small", loc="upper left", bbox_to_anchor=(0.0, 0.0), bbox_transform=ax.transAxes + down,
-        ncols=2, frameon=False, borderaxespad=0.0,
+        fontsize="small", loc="upper left", bbox_to_anchor=(0.01, 0.0), frameon=False, borderaxespad=0.0,
+        bbox_transform=blended_transform_factory(across, ax.transAxes) + down, ncols=2,
     )  # fmt: skip
 
 
@@ -294,11 +295,12 @@ def _name(entry: Entry) -> str:
     return f"{model}, {entry.label}" if entry.label else model
 
 
-def _label(shown: Sequence[tuple[Answer, Entry]], metric: str) -> str:
+def _label(shown: Sequence[tuple[Answer, Entry]], metric: str, ax: Any) -> str:
     """Return the targets of the scores, in lines that fit beneath an axis."""
     given = (entry.score_of for _, entry in shown)
     targets = Targets(given)
-    return textwrap.fill("; ".join(targets.counts) or metric, 80)
+    most = int(ax.figure.get_figwidth() * 72.0 / (0.7 * ax.xaxis.label.get_size()))
+    return textwrap.fill("; ".join(targets.counts) or metric, min(most, 80))
 
 
 _STYLES = {"check": ("tab:blue", "o", "--"), "certify": ("tab:green", "s", "-")}
@@ -426,7 +428,7 @@ class HoldoutBudgetDisplay:
         title = report.headline if is_short else "How wide the next answers would be"
         ax.set_title(title, fontsize="medium", wrap=True)
         if ax.get_legend_handles_labels()[0]:
-            legend_beneath(ax)
+            _legend_beneath(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -612,7 +614,7 @@ class CertifiedSearchDisplay:
             f"The band holds with {percent(self.confidence_level)}, with all answers of its ledger together"
         )
         ax.set_title(self.about or held, fontsize="medium")
-        legend_beneath(ax)
+        _legend_beneath(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

@@ -5,6 +5,8 @@ Planning
 How wide will intervals be, and which method is best? Decide before the first question.
 """
 
+import matplotlib.pyplot as plt
+
 from sklearn_ada import plan_holdout
 
 plan = plan_holdout(n=5_000, n_questions=100)
@@ -16,3 +18,25 @@ print(f"{plan_holdout(n_questions=100, width=0.03)['coded checks'].n:,}")
 
 # %%
 _ = plan.plot()
+
+# %%
+# Searches in a row, on 2,000 rows:
+searches = (1, 2, 5, 10, 20, 50)
+# sphinx_gallery_thumbnail_number = 2
+plans = [plan_holdout(n=2_000, searches=count) for count in searches]
+_, ax = plt.subplots(layout="constrained")
+for method, label in {
+    "sample splitting": "new rows for each search",
+    "cells, while searching": "while searching",
+    "cells, published": "published",
+}.items():
+    ax.plot(searches, [plan[method].width for plan in plans], "o-", label=label)
+ax.set(
+    xscale="log",
+    xticks=searches,
+    xticklabels=searches,
+    xlabel="searches",
+    ylabel="half-width",
+    ylim=(0, None),
+)
+_ = ax.legend()

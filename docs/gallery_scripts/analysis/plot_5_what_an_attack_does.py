@@ -71,7 +71,7 @@ for seed, answers in enumerate(("exact", "coarse"), start=1):
     found = attack(lambda model: certified(model).value, certified)
     intervals[f"ledger, {answers}"] = [answer.interval for answer in found]
     print("{}: {:.3f} to {:.3f}; revealed".format(answers, *found[-1].interval), end=" ")
-    print(f"{holdout.report().nats:,.3g} nats")
+    print(f"{holdout.report().nats:,.1f} nats")
 
 # %%
 figure, axes = plt.subplots(1, 3, sharey=True, figsize=(8, 4.6), layout="constrained")

@@ -11,13 +11,16 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import CertifiedSearchDisplay, ReusableHoldoutCV
+from sklearn_ada import ReusableHoldoutCV
 
 X, y = make_classification(8_000, 8, weights=[0.95], random_state=0)
-figure, axes = plt.subplots(2, 1, figsize=(8, 9), layout="constrained")
-for ax, scoring in zip(axes, ("roc_auc", "balanced_accuracy"), strict=True):
+_, ax = plt.subplots(layout="constrained")
+for place, scoring in enumerate(("roc_auc", "balanced_accuracy")):
     grid = GridSearchCV(LogisticRegression(class_weight="balanced"), {"C": [0.01, 1.0]}, scoring=scoring)
-    search = ReusableHoldoutCV(grid, ask="winner", ledger=":memory:").fit(X, y)
+    search = ReusableHoldoutCV(grid, ledger=":memory:").fit(X, y)
     low, high = search.best_score_interval_
-    print(f"{scoring}: between {low:.3f} and {high:.3f}, certified: {search.best_score_target_}")
-    CertifiedSearchDisplay.from_estimator(search, ax=ax)
+    print(f"{scoring}: between {low:.3f} and {high:.3f}, of the {search.best_score_target_}")
+    ax.hlines(place, low, high, linewidth=6)
+    ax.plot(search.search_.best_score_, place, "wo", markeredgecolor="black")
+ax.set(yticks=[0, 1], yticklabels=["ROC AUC", "balanced\naccuracy"], ylim=(-0.7, 1.7))
+_ = ax.set(xlabel="interval, and the score of cross-validation")
