@@ -12,10 +12,12 @@ _LOOK = """<style>
 .sklearn-ada{line-height:1.4;max-width:60em;margin:.5em 0}
 .sklearn-ada p{margin:.4em 0}
 .sklearn-ada summary{cursor:pointer}
-.sklearn-ada table{border-collapse:collapse;margin:.4em 0;color:inherit;background:none}
+.sklearn-ada table{border-collapse:collapse;margin:.4em 0;font-size:inherit;color:inherit;background:none}
 .sklearn-ada tr,.sklearn-ada th,.sklearn-ada td{color:inherit;background:none!important;border:0}
-.sklearn-ada th,.sklearn-ada td{text-align:left;vertical-align:top;white-space:normal;
-padding:.2em 1.2em .2em 0;overflow-wrap:anywhere;border-bottom:1px solid rgba(128,128,128,.35)}
+.sklearn-ada th,.sklearn-ada td{text-align:left;vertical-align:top;padding:.2em 1.2em .2em 0;
+border-bottom:1px solid rgba(128,128,128,.35)}
+.sklearn-ada td{white-space:normal}
+.sklearn-ada .facts td{overflow-wrap:anywhere}
 </style>"""
 
 
@@ -34,7 +36,7 @@ def paragraph(*lines: str, strong: int = 0) -> str:
 def facts(named: Mapping[str, str]) -> str:
     """Return texts by name, a row each."""
     rows = (f"<tr><th>{html.escape(n)}</th><td>{html.escape(text)}</td></tr>" for n, text in named.items())
-    return f"<table>{''.join(rows)}</table>"
+    return f'<table class="facts">{"".join(rows)}</table>'
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
