@@ -76,9 +76,12 @@ def write_llms(app, error):
 
 
 def _first_sentence(app, name):
-    paragraph = next(iter(app.env.get_doctree(name).findall(nodes.paragraph)), None)
-    text = "" if paragraph is None else " ".join(paragraph.astext().split())
-    return re.split(r"(?<=[.:])\s", text)[0]
+    """Return the first sentence of a page that says something."""
+    for paragraph in app.env.get_doctree(name).findall(nodes.paragraph):
+        for sentence in re.split(r"(?<=[.?])\s", " ".join(paragraph.astext().split())):
+            if len(sentence) > 30:
+                return sentence
+    return ""
 
 
 def setup(app):

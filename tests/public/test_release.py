@@ -42,6 +42,13 @@ def test_extras_and_paths_of_workflows_exist(path):
     assert len(HOSTS) >= 4
 
 
+def test_the_site_of_a_public_host_links_to_its_repository():
+    configuration = (ROOT / "docs" / "conf.py").read_text()
+    (variable,) = re.findall(r'_repository := os\.environ\.get\("(\w+)"\)', configuration)
+    workflow = (ROOT / ".github" / "workflows" / "docs.yml").read_text()
+    assert f"      {variable}: ${{{{ github.server_url }}}}/" in workflow
+
+
 @pytest.mark.parametrize("path", HOSTS[:-1], ids=lambda path: path.name)
 def test_commands_of_workflows_are_read_by_a_shell(path):
     jobs = read_yaml(path)["jobs"]
