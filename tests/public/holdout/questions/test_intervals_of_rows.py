@@ -78,7 +78,7 @@ def test_a_range_is_proposed_from_the_guess_rows_alone_and_named_in_the_target(n
     assert (again.repeated, again.interval) == (True, answer.interval)
     other = Holdout(HELD[0], 5 * HELD[1], ledger=":memory:")
     target = other.certify(MODEL, scoring=name, guess_from=VALIDATION).certificate.target
-    assert target == answer.certificate.target
+    assert target == answer.certificate.target.partition(", rounded to steps of ")[0]
 
 
 def test_betting_is_narrower_than_before_and_pays_for_its_ends(tmp_path):

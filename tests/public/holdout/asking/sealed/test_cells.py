@@ -82,7 +82,7 @@ def test_the_width_if_it_were_published_now_is_computed_without_the_count(holdou
     ln_delta = math.log(0.05 * 0.8 * weight) - answer.cost.nats
     low, high = Tilt(0.8512, 1500, 500, identical_rows=False).interval(426, 426, ln_delta)
     assert answer.published == float(f"{(high - low) / 2:.4g}")  # on record, which is kept short
-    assert "published now: about +-0.030" in str(answer)
+    assert "published now: about +-0.03;" in str(answer)
 
 
 def test_in_the_same_cell_all_that_is_released_is_the_same(tmp_path):

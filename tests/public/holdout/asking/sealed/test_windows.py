@@ -250,7 +250,7 @@ def test_without_a_guess_nothing_is_foreseen_so_the_answer_is_exact_and_told_as_
     assert answer.cost.nats > 2.0
     published = holdout.publish(MODEL, **asked("roc_auc")[1])
     assert (published.value, published.verdict) == (answer.value, "exact")
-    with pytest.warns(UserWarning, match="Without guess_from= a comparison is answered exactly"):
+    with pytest.warns(UserWarning, match="Without guess_from= the difference of two models is released"):
         assert holdout.compare(MODEL, OTHER, scoring="accuracy").verdict == "exact"
 
 
