@@ -299,7 +299,7 @@ def _label(shown: Sequence[tuple[Answer, Entry]], metric: str, ax: Any) -> str:
     """Return the targets of the scores, in lines that fit beneath an axis."""
     given = (entry.score_of for _, entry in shown)
     targets = Targets(given)
-    most = int(ax.figure.get_figwidth() * 72.0 / (0.7 * ax.xaxis.label.get_size()))
+    most = int(ax.figure.get_figwidth() * 72.0 / (0.8 * ax.xaxis.label.get_size()))  # room is for names, too
     return textwrap.fill("; ".join(targets.counts) or metric, min(most, 80))
 
 
@@ -609,7 +609,7 @@ class CertifiedSearchDisplay:
         ax.set_xlim(-0.5, len(numbers) - 0.5)
         if len(numbers) <= 20:
             ax.set_xticks(numbers)
-        ax.set(xlabel="candidate: row of cv_results_", ylabel=textwrap.fill(self.target, 52))
+        ax.set(xlabel="candidate: row of cv_results_", ylabel=textwrap.fill(self.target, 32))
         held = (
             f"The band holds with {percent(self.confidence_level)}, with all answers of its ledger together"
         )

@@ -1,6 +1,7 @@
 """The documentation names what is public, and explains its words."""
 
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 from typing import ClassVar
@@ -31,6 +32,15 @@ NOT_PROSE = (*CODE, nodes.title, nodes.comment)
 def test_every_public_name_has_a_page():
     listed = set(re.findall(r"^   ([A-Za-z_]\w*)$", (DOCS / "api.rst").read_text(), flags=re.MULTILINE))
     assert set(sklearn_ada.__all__) - listed == set()
+
+
+def test_every_page_with_code_and_output_is_run():
+    run = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"][
+        "testpaths"
+    ]
+    for page in PAGES:
+        if page.suffix == ".rst" and re.search(r"^ *>>> ", page.read_text(), flags=re.MULTILINE):
+            assert {str(place.relative_to(DOCS.parent)) for place in (page, page.parent)} & {*run}, page
 
 
 def test_the_words_of_a_certificate_are_in_the_glossary():
