@@ -154,3 +154,25 @@ def test_formulas_are_set_by_the_browser_and_programs_get_a_list_of_pages():
     listed = re.findall(r"\]\((_sources/[^)]+)\)", (Path(PAGES) / "llms.txt").read_text())
     assert len(listed) > 20
     assert all((Path(PAGES) / each).exists() for each in listed)
+
+
+@pytest.mark.parametrize(
+    ("page", "in_order"),
+    [
+        ("index", ("pip", "ReusableHoldoutCV", "published: ", 'class="cards', "contrast.svg")),
+        (
+            "gallery/index",
+            ("Three days, one file, one certificate", "Regression", "Early stopping", "Patients"),
+        ),
+        ("generated/sklearn_ada.ReusableHoldoutCV", (">Examples<", "Parameters", "Attributes", ">Raises")),
+        ("generated/sklearn_ada.Holdout", (">Examples<", "Parameters", ">Raises")),
+        ("results", ("random_labels.svg", "<details", "</details>", "peers.svg", "<details")),
+        ("api", ("ReusableHoldoutCV", "Holdout", "Metric", "Answer", "BudgetExhaustedError", "check_ledger")),
+    ],
+)
+def test_pages_have_first_what_is_needed_first(page, in_order):
+    text = (Path(PAGES) / f"{page}.html").read_text().partition("<article")[2]
+    place = 0
+    for part in in_order:
+        assert part in text[place:], part
+        place = text.index(part, place)
