@@ -24,6 +24,7 @@ extensions = [
 html_math_renderer = "mathml"
 autosummary_generate = True
 numpydoc_show_class_members = False
+autodoc_member_order = "bysource"  # in the order of use
 autodoc_typehints = "none"  # the types are in the sections of parameters
 toc_object_entries_show_parents = "hide"
 html_title = "sklearn_ada"

@@ -52,12 +52,13 @@ PAGES = ("theory/", "mechanisms/", "certificate", "validity", "generated/sklearn
 KNOWN = {*GREEK, *FUNCTIONS, "sqrt", "sum", "prod", "inf", "kl", "KL", "Bin"}
 CODE = re.compile(r"""["`:\\@&$]|\w\.\w*[a-z]|^'|[^\s<>=]=[^\s=]|\w\(\)|==|--|\b(?:True|False|None|NaN)\b""")
 WORDS = re.compile(r"[a-z]{2,} [a-z]{2,}")
+NAME = re.compile(r"[A-Za-z]{2,}(_[A-Za-z]{2,})+")
 SURE = re.compile(r"[<>]=|\^|\b(?:exp|ln|sqrt|kl)\b|[PE]\[|" + rf"\b(?:{'|'.join(GREEK)})\b")
 
 
 def is_formula(text: str) -> bool:
     """Return whether code is mathematics: letters, numbers and known functions, and more than a name."""
-    if CODE.search(text) or not re.search(r"[-+/*^<>=_|\[( ]", text.strip()):
+    if CODE.search(text) or NAME.fullmatch(text) or not re.search(r"[-+/*^<>=_|\[( ]", text.strip()):
         return False
     pairs = WORDS.findall(text)
     if any(not set(pair.split()) & KNOWN for pair in pairs):

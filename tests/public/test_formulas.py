@@ -38,7 +38,8 @@ def test_formulas_are_found_and_written_in_tex_that_a_browser_gets(code, tex):
     [
         *("X", "ledger", 'answers="coarse"', "holdout.publish(model)", "python -m sklearn_ada plan --rows 9"),
         *("tests/laws/test_coverage.py", "settings='fill'", "best_score_", "None", "class_mix={0: 1}"),
-        *("-ln[(1 - e0) w(k) / sum of w over the cell]", "sklearn_ada.guarantees", "publish()", "low_count"),
+        *("-ln[(1 - e0) w(k) / sum of w over the cell]", "publish()", "max_hits"),
+        *("sklearn_ada.guarantees", "low_count"),
     ],
 )  # fmt: skip
 def test_code_and_words_are_no_formulas(code):
