@@ -468,7 +468,7 @@ class AnswerRecord(ValueRecord):
         # A difference of two models says nothing of where the next score lies.
         limits = None if self.metric.get("kind") == DIFFERENCE else self.metric["range"]
         target = self.outcome.target
-        if self.mechanism["name"] == "certify":  # the steps of each value would make it a kind of its own
+        if self.mechanism.get("name") == "certify":  # the steps of each value would make it a kind of its own
             target = target.partition(ROUNDED)[0]
         state.keep_value(self.outcome.value, target, limits)
         if self.memory_name:
