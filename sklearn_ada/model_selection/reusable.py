@@ -19,10 +19,10 @@ from sklearn.utils import estimator_html_repr, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_ada._html import framed, paragraph
+from sklearn_ada._html import folded, framed, paragraph
 from sklearn_ada._notices import tell, warn_user
 from sklearn_ada._validation import bad_parameter, counted
-from sklearn_ada.answer import Answer
+from sklearn_ada.answer import Answer, population_of
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
 from sklearn_ada.holdout.framing import Ask, plan_question
@@ -782,9 +782,14 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         if not hasattr(self, "best_answer_"):
             why = getattr(self, "_unasked", "")
             return framed(paragraph("Nothing is certified of best_estimator_", why, strong=1)) if why else ""
-        of_answer = self.best_answer_._repr_html_()
-        left = paragraph(headline_of(self.holdout_))
-        return framed(paragraph(self._score_line, strong=1), of_answer, left)
+        answer = self.best_answer_
+        assert answer.certificate is not None
+        assert answer.target is not None
+        lines = [self._score_line, f"target: {population_of(answer.target)}"]
+        if answer.published is not None:
+            lines.append(f"Not published yet: publish() gives about ±{answer.published:.2g}.")
+        certificate = folded("certificate", answer.certificate._repr_html_())
+        return framed(paragraph(*lines, strong=1), certificate, paragraph(headline_of(self.holdout_)))
 
     # What scikit-learn asks of an estimator that wraps a search: routing, tags, copies, pickles.
 
