@@ -52,7 +52,7 @@ _KINDS = ("naive", "certified")  # of its intervals
 _HOW_TO_READ = """
 CV is the cross-validation score of each search: choose by it, as always. The interval is what the
 holdout answers; the nats are how much this reveals of the holdout. With a probability of 95 %, all
-of these intervals contain the accuracy of their models on new digits."""
+of these intervals contain the accuracy of their models on new digits by these writers."""
 _ON_COINS = f"""
 
 Random labels, on which every model is right half the time. The best of some models is chosen by its

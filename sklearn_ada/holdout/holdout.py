@@ -110,8 +110,8 @@ class Holdout(Uncopied):
         - "exact": with the value, for 4 to 5 nats.
         - "coarse": with the *cell*, an interval around the guess, in which the value lies. That is nearly
           free if the guess holds. The value itself is *sealed*: kept, hidden, in the ledger, until `publish`
-          or `unseal` releases it, with an interval as narrow as if it had been released at once. So a holdout
-          that was asked many times still publishes one score, at about the width of a single use.
+          releases it. So a holdout that was asked many times still publishes one score, at about the width of
+          a single use. `unseal` releases it too, with an interval some four tenths wider.
         - "auto": as the ledger was begun. A new ledger with a path or a URL is "coarse". Any other answers
           its first certify exactly and later ones coarsely. Where privacy certifies, "auto" is "exact".
         - None: as the ledger was begun; a new one is "exact".

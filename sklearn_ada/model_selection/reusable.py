@@ -640,8 +640,9 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     ) -> Answer:
         """Ask how much better ``best_estimator_`` is than another model, such as the one in use.
 
-        The interval of the difference holds together with all others of the ledger. The answer is exact, and
-        paid for as one question: see `Holdout.compare`.
+        The interval of the difference holds together with all others of the ledger. On a ledger that answers
+        coarsely, ``guess_from=`` makes it a coarse interval for some hundredths of a nat; without it the
+        answer is exact, for ten nats or more, which widen all later intervals: see `Holdout.compare`.
 
         Parameters
         ----------
