@@ -25,8 +25,7 @@ class Cost:
     ----------
     nats : float
         Information that the answer revealed about the holdout: ``-ln p``, where p is the probability that
-        this answer was given before the holdout was looked at. The more is revealed, the wider are later
-        intervals.
+        this answer had before the look at the holdout. The more is revealed, the wider are later intervals.
     epsilon, rho : float or None
         Privacy loss of an answer with noise: the parameters of pure differential privacy and of
         zero-concentrated differential privacy. None where no theorem bounds it.
@@ -39,7 +38,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is guaranteed about an answer.
+    """What is guaranteed about an answer if its assumptions hold.
 
     With probability at least ``confidence_level``, all intervals of one ledger contain their ``target`` at
     once, even if each question was chosen after seeing the answers to earlier ones. The probability is over
@@ -90,7 +89,7 @@ class Certificate:
 
 @dataclass(frozen=True, repr=False)
 class Answer:
-    """An answer of the holdout, with its interval, its cost and its certificate.
+    """What a question to the holdout got: a value, its interval, its cost and its certificate.
 
     Attributes
     ----------

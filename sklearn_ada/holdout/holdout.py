@@ -66,12 +66,13 @@ class Uncopied:
 
 
 class Holdout(Uncopied):
-    """A holdout set that stays valid while it is asked again and again.
+    """A holdout set whose intervals stay valid while it is asked again and again.
 
-    Every answer comes with an interval for the population value of a metric. With probability at least
-    ``confidence_level`` all intervals that a holdout ever gives are right, all at once, however each question
-    depended on earlier answers. Two theories can prove that (see ``route``): description length (Dwork et
-    al., NIPS 2015) and differential privacy (a sharper form of Jung et al., ITCS 2020).
+    Every answer comes with an interval for the population value of a metric, at the holdout's class mix
+    unless ``class_mix`` names another. With probability at least ``confidence_level`` all intervals that a
+    holdout ever gives are right, all at once, however each question depended on earlier answers. Two theories
+    can prove that (see ``route``): description length (Dwork et al., NIPS 2015) and differential privacy (a
+    sharper form of Jung et al., ITCS 2020).
 
     Questions are asked with a *guess*: the metric as estimated from validation rows. An answer near the guess
     reveals almost nothing about the holdout. An answer far from it reveals more. What an answer reveals is

@@ -184,13 +184,14 @@ class Delegates(CallbackSupportMixin):
 
 @dataclass(eq=False, repr=False)
 class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
-    """Run a search whose score stays valid, on a holdout that is used again.
+    """Run a search, and give the score of its winner an interval that stays valid.
 
     `fit` takes a holdout out of X, runs the search on the other rows and refits ``best_estimator_`` on all of
     them. No model is fitted on the holdout. Then the holdout is asked for the score of ``best_estimator_``.
     With probability at least ``confidence_level``, ``best_score_interval_`` and all other intervals of the
-    same ledger contain their population values, however many searches were run and however each depended on
-    the ones before (description length; Dwork et al., NIPS 2015).
+    same ledger contain their population values, at the holdout's class mix unless ``class_mix=`` names
+    another, however many searches were run and however each depended on the ones before (description length;
+    Dwork et al., NIPS 2015).
 
     A question to the holdout has a *guess*: a candidate's score on rows that are not the holdout's. The
     *ledger* is a durable log of all questions. What an answer reveals is charged there in *nats* (see
