@@ -408,7 +408,7 @@ def _was_split_otherwise(stored: Body, expected: Body) -> bool:
 
 
 def _why_other_rows(stored: Body, expected: Body) -> str:
-    """Say by what rows without ids differ, and what may have been done to them: the first of four causes."""
+    """Say by what rows without ids differ, and what may have been done to them: the first of five causes."""
     splits = [dict(genesis.get("split") or {}) for genesis in (stored, expected)]
     in_all = [
         split.pop("rows_in_all", genesis["rows"])
@@ -417,6 +417,10 @@ def _why_other_rows(stored: Body, expected: Body) -> str:
     if splits[0] != splits[1]:
         shown = (", ".join(f"{name}={value!r}" for name, value in split.items()) for split in splits)
         return _OTHER_SPLIT.format(*(each or "whoever made a Holdout of them" for each in shown))
+    if bool(stored.get("units")) != bool(expected.get("units")):
+        return _OTHER_UNITS.format(
+            *("with" if genesis.get("units") else "without" for genesis in (stored, expected))
+        )
     for numbers in (in_all, [genesis["rows"] for genesis in (stored, expected)]):
         if numbers[0] != numbers[1]:
             return _OTHER_NUMBER.format(*numbers, FOLD_OF_ITS_OWN)
@@ -460,6 +464,7 @@ _OTHER_NUMBER = (
     "It was begun with {:,} rows, and these are {:,}. Without ids, rows that were dropped or appended "
     f"{_CANNOT_BE_TOLD} Rows that top_up added are added to the first ones again, which is free. {{}}"
 )
+_OTHER_UNITS = "It was begun {} groups or weights, and is opened {} them. Pass what it was begun with."
 _OTHER_SPLIT = (
     "Its rows were chosen by {}, and these by {}. Use the same holdout and random_state. Without ids, rows "
     f"that were split otherwise {_CANNOT_BE_TOLD}"

@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit,
 from sklearn.neighbors import KNeighborsClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
-from sklearn_ada.exceptions import HoldoutLeakError
+from sklearn_ada.exceptions import HoldoutLeakError, LedgerMismatchError
 from tests.support.searches import grid
 
 GROUPS = np.arange(400) // 8
@@ -83,6 +83,16 @@ def test_copies_of_patients_fool_a_split_by_rows_and_not_one_by_groups(wrap, tmp
     whole.fit(X, y, groups=np.repeat(np.arange(100), 5))
     assert torn.best_score_interval_[0] > 0.9
     assert whole.best_score_interval_[0] < 0.5 < whole.best_score_interval_[1]
+
+
+@pytest.mark.parametrize(("first", "second"), [("with", "without"), ("without", "with")])
+def test_groups_that_are_left_out_or_added_later_are_named(first, second, rows, tmp_path):
+    X, y = np.r_[rows[0], rows[2]], np.r_[rows[1], rows[3]]
+    passed = {"with": {"groups": np.arange(len(y)) // 4}, "without": {}}
+    search = ReusableHoldoutCV(grid(LogisticRegression()), ledger=tmp_path / "ledger.db")
+    search.fit(X, y, **passed[first])
+    with pytest.raises(LedgerMismatchError, match=f"begun {first} groups or weights, and is opened {second}"):
+        search.fit(X, y, **passed[second])
 
 
 def test_a_scorers_cv_keeps_groups_whole(rows, tmp_path):
