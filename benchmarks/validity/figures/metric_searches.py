@@ -149,11 +149,13 @@ def _within(name: str, found: dict[str, Any], most: tuple[float, ...]) -> Claim:
 
 
 def draw(result: dict[str, Any], figure: Any) -> None:
-    """Draw medians while searching and published, with the 90 % quantile."""
+    """Draw medians while searching and published, of the widest two, the middle and the narrowest."""
+    last = {name: each[WHAT[1]]["median"][-1] for name, each in result["metrics"].items()}
+    by_width = sorted(last, key=last.__getitem__)
+    names = (by_width[-1], by_width[-2], by_width[len(last) // 2], by_width[0])
     for axis, what in zip(figure.subplots(1, 2), WHAT[:2], strict=True):
-        for name, each in result["metrics"].items():
-            (line,) = axis.plot(result["after"], each[what]["median"], marker=".", label=name)
-            axis.plot(result["after"], each[what]["9 of 10"], color=line.get_color(), linestyle=":")
+        for name in names:
+            axis.plot(result["after"], result["metrics"][name][what]["median"], marker=".", label=name)
         axis.set_xlabel("searches")
         axis.set_ylabel(f"{what}, over a single use")
-    axis.legend(fontsize=5)
+    axis.legend()

@@ -112,13 +112,14 @@ def shown(result: dict[str, Any]) -> Shown:
 
 
 def draw(result: dict[str, Any], figure: Any) -> None:
-    """Draw numbers of questions over n."""
+    """Draw numbers of questions over n, of two methods without guesses and of two with them."""
     axis = figure.subplots()
-    for group, style in (("static", "-"), ("ours", "--")):
-        for name, values in result[group].items():
-            axis.plot(result["n"], np.maximum(values, 0.5), style, marker="o", markersize=3, label=name)
+    for name in ("rounding", "Gaussian, direct"):
+        axis.plot(result["n"], result["static"][name], "-", marker="o", markersize=3, label=name)
+    for name in ("coded checks, every guess is a surprise", "coded checks, one guess in a hundred"):
+        axis.plot(result["n"], result["ours"][name], "--", marker="o", markersize=3, label=f"ours: {name}")
     axis.set_xscale("log")
     axis.set_yscale("log")
     axis.set_xlabel("records")
     axis.set_ylabel(f"questions within {result['tau']}")
-    axis.legend(fontsize=5, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axis.legend()

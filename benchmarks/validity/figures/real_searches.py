@@ -196,17 +196,20 @@ def shown(result: dict[str, Any]) -> Shown:
 
 
 def draw(result: dict[str, Any], figure: Any) -> None:
-    """Draw optimism in standard errors, and the width of what is published."""
+    """Draw optimism in standard errors, and published widths, of the sets with most and least optimism."""
     left, right = figure.subplots(1, 2)
-    for number, (name, each) in enumerate(result["sets"].items()):
-        color, line = f"C{number // 2}", ("-", "--")[number % 2]
+    sets = sorted(result["sets"].items(), key=lambda item: item[1]["naive"][-1] / item[1]["standard error"])
+    alike = [[item for item in sets if item[0].endswith(labels)] for labels in LABELS]
+    for number, (name, each) in enumerate(item for group in alike for item in (group[-1], group[0])):
+        color = f"C{number}"
         values = [value / each["standard error"] for value in each["naive"]]
-        left.plot(result["after"], values, line, color=color, marker=".", label=name)
-        right.plot(result["after"], each["widths"]["published"], line, color=color, marker=".")
+        left.plot(result["after"], values, color=color, marker=".", label=name)
+        right.plot(result["after"], each["widths"]["published"], color=color, marker=".")
         right.plot(result["after"], each["widths"]["splitting"], ":", color=color)
     left.axhline(0.0, color="0.7", linewidth=0.5)
     left.set_ylabel("optimism of the naive best,\nstandard errors")
-    left.legend(fontsize=4)
+    left.set_ylim(top=4.5)
+    left.legend()
     right.set_yscale("log")
     right.set_ylabel("width over a single use:\npublished; dotted: splitting")
     for axis in (left, right):
