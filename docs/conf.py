@@ -19,8 +19,10 @@ copyright = "the sklearn_ada developers"
 release = version = __version__
 extensions = [
     *("sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery"),
-    *("formulas", "pages"),
+    *("sphinx_copybutton", "formulas", "pages"),
 ]
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True  # only what is typed is copied, without prompts and output
 html_math_renderer = "mathml"
 autosummary_generate = True
 numpydoc_show_class_members = False
@@ -33,7 +35,7 @@ html_static_path = ["_static"]
 html_logo = html_favicon = "_static/logo.svg"
 html_css_files = ["wide.css"]
 html_js_files = [("names.js", {"defer": "defer"})]
-html_theme_options = {"collapse_navigation": True, "logo": {"text": "sklearn_ada"}}
+html_theme_options = {"collapse_navigation": True, "logo": {"text": f"sklearn_ada {version}"}}
 if _repository := os.environ.get("REPOSITORY_URL"):  # a public host sets it in its workflow
     html_theme_options["icon_links"] = [
         {"name": "Repository", "url": _repository, "icon": "fa-solid fa-code-branch"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
@@ -68,16 +69,23 @@ def write_llms(app, error):
     titles = app.env.titles
     first = ["summary", "quickstart", "which_one", "reading", "api", "limits", "faq"]
     rest = sorted(name for name in titles if not name.startswith(("gallery", "generated", "index")))
-    lines = ["# sklearn_ada", "", f"> {_first_sentence(app, 'index')}", "", "## Pages", ""]
+    lines = ["# sklearn_ada", "", f"> {_first_sentence(app.env.get_doctree('index'))}", "", "## Pages", ""]
     for name in dict.fromkeys([*first, *rest]):
         link = f"- [{titles[name].astext()}](_sources/{name}.rst.txt)"
-        lines.append(f"{link}: {_first_sentence(app, name)}".removesuffix(": "))
+        lines.append(f"{link}: {_first_sentence(app.env.get_doctree(name))}".removesuffix(": "))
     Path(app.outdir, "llms.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
-def _first_sentence(app, name):
+def describe(app, name, template, context, page):
+    """Give a page its first sentence as the description that search engines show."""
+    if page is not None:
+        text = escape(_first_sentence(page))
+        context["metatags"] = f'{context.get("metatags", "")}<meta name="description" content="{text}" />'
+
+
+def _first_sentence(page):
     """Return the first sentence of a page that says something."""
-    for paragraph in app.env.get_doctree(name).findall(nodes.paragraph):
+    for paragraph in page.findall(nodes.paragraph):
         for sentence in re.split(r"(?<=[.?])\s", " ".join(paragraph.astext().split())):
             if len(sentence) > 30:
                 return sentence
@@ -87,5 +95,6 @@ def _first_sentence(app, name):
 def setup(app):
     """Connect them."""
     app.connect("autodoc-process-docstring", reorder, priority=900)  # after numpydoc
+    app.connect("html-page-context", describe)
     app.connect("build-finished", write_llms)
     return {"parallel_read_safe": True}

@@ -234,7 +234,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     answers : {"auto", "coarse", "exact"}, default="auto"
         How a search is answered about its winner. Fixed when the ledger is begun.
 
-        - "coarse": with a coarse interval, which is hardly wider at the twentieth search than at the first.
+        - "coarse": with a coarse interval, which is a fifth wider at the twentieth search than at the first.
           `publish` then releases the holdout's score of the one model that is kept.
         - "exact": with that score, for 4 to 5 nats a search, so intervals widen from search to search.
         - "auto": as the ledger was begun. A new ledger with a path or a URL is "coarse". Any other releases

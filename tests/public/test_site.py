@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+import sklearn_ada
+
 PAGES = os.environ.get("SKLEARN_ADA_PAGES", "")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 if not PAGES or BROWSER is None:
@@ -147,6 +149,22 @@ def test_search_finds_what_people_look_for(seen, words, page):
     assert any(f"{page}.html" in link for link in seen["hits"][words]), seen["hits"][words][:5]
 
 
+def test_pages_have_a_description_and_the_version_at_their_head():
+    for name in ("index", "results", "gallery/quickstart/plot_0_three_days"):
+        text = (Path(PAGES) / f"{name}.html").read_text()
+        assert re.search(r'<meta name="description" content="\w[^"]{30,}"', text)
+        assert f"sklearn_ada {sklearn_ada.__version__}</p>" in text
+
+
+@pytest.mark.parametrize(
+    "page", sorted(Path(PAGES).glob("gallery/*/plot_*.html")), ids=lambda page: page.stem
+)
+def test_examples_print_no_warning_and_no_path_of_this_machine(page):
+    text = page.read_text()
+    assert not re.search(r"\w+Warning:", text)
+    assert tempfile.gettempdir() + "/" not in text
+
+
 def test_formulas_are_set_by_the_browser_and_programs_get_a_list_of_pages():
     page = (Path(PAGES) / "theory" / "transcript.html").read_text()
     assert page.count("<math") > 40
@@ -159,7 +177,10 @@ def test_formulas_are_set_by_the_browser_and_programs_get_a_list_of_pages():
 @pytest.mark.parametrize(
     ("page", "in_order"),
     [
-        ("index", ("pip", "ReusableHoldoutCV", "published: ", 'class="cards', "contrast.svg")),
+        (
+            "index",
+            ("pip", "ReusableHoldoutCV", "published: ", "widths.svg", 'class="cards', "random_labels.svg"),
+        ),
         (
             "gallery/index",
             ("Three days, one file, one certificate", "Regression", "Early stopping", "Patients"),

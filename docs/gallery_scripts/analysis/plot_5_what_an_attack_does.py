@@ -59,8 +59,9 @@ print("plain holdout: {:.3f} to {:.3f}, truth .500".format(*intervals["plain hol
 
 # %%
 # The same attack through a :term:`ledger`. If it releases every value, the vote learns as much, but what
-# was learned is charged: its interval is as wide as that allows. The default on a ledger that stays is to
-# answer coarsely, and then there is hardly anything to learn.
+# was learned is charged: its interval is as wide as that allows. Coarse answers leave hardly anything to
+# learn. They are the default of ``ReusableHoldoutCV`` with a file; for ``Holdout`` write
+# ``answers="coarse"``.
 for seed, answers in enumerate(("exact", "coarse"), start=1):
     holdout = Holdout(*coins(seed), ledger=":memory:", answers=answers)
 

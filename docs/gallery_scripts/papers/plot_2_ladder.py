@@ -17,10 +17,8 @@ import numpy as np
 from sklearn_ada import Holdout
 from sklearn_ada.mechanisms import Ladder
 
-n, most = 2_000, 400
+n = 2_000
 rng = np.random.default_rng(2015)
-submitted, validation = rng.choice([-1.0, 1.0], (2, n, most))  # a column is a submission
-labels, other_labels = rng.choice([-1.0, 1.0], (2, n))
 
 
 class Vote:
@@ -42,7 +40,9 @@ def accuracy(model, X, y):
 # :term:`Guesses <guess>` come from as many validation rows, on which labels are coins as well.
 scores = {"exact scores": [], "Ladder": [], "certified": []}
 counts, folder = (25, 50, 100, 200, 400), Path(mkdtemp())
-for k in counts:
+for k in counts:  # each time with rows of its own
+    submitted, validation = rng.choice([-1.0, 1.0], (2, n, k))  # a column is a submission
+    labels, other_labels = rng.choice([-1.0, 1.0], (2, n))
     singles = [Vote([j]) for j in range(k)]
     exact = np.array([accuracy(model, submitted, labels) for model in singles])
     scores["exact scores"].append(accuracy(Vote(np.flatnonzero(exact > 0.5)), submitted, labels))
@@ -52,7 +52,6 @@ for k in counts:
     vote = Vote(np.flatnonzero(told > 0.5))
     scores["Ladder"].append(1.0 - board.ask(1.0 - accuracy(vote, submitted, labels)).answer)
 
-    # Five conversations that know nothing of each other. Never ask one holdout on several ledgers like this.
     holdout = Holdout(submitted, labels, ledger=folder / f"{k}.db", expected_questions=k + 1)
     guesses = [accuracy(model, validation, other_labels) for model in singles]
     told = np.array([a.value for a in holdout.check_many(singles, scoring="accuracy", guesses=guesses)])

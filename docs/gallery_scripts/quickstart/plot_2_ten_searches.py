@@ -3,8 +3,8 @@ Ten searches
 ============
 
 Each search is made in view of the last one, on one holdout. With ``answers="coarse"`` a search tells in which
-:term:`cell` its winner's score lies, and the intervals hardly widen. In the end the exact value of the model
-that is kept is published.
+:term:`cell` its winner's score lies, and after twenty searches intervals of one score are a fifth wider than
+after the first. In the end the exact value of the model that is kept is published.
 """
 
 import matplotlib.pyplot as plt
@@ -25,6 +25,8 @@ for depth in range(2, 12):
     widths.append((high - low) / 2)
 
 final = search.publish()
+# %%
+# Half-widths fall here, as later trees are better: near 1 the interval of an accuracy is narrower.
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(range(1, 11), widths, "o", label="while searching")
 ax.plot(10, final.half_width, "ks", label="published")
