@@ -312,7 +312,8 @@ class Parameters(SimpleNamespace):
         if has_median and not self.how.is_chosen and (metric.string is None or metric.chosen_general):
             return _usual_median(metric, holdout)
         check_defined(session.data, metric)
-        of_winner = "" if winners or not metric.is_tuned else " Its winner can be certified: ask='winner'."
+        is_certified = not winners and not why_no_interval(session, metric, "certify")
+        of_winner = " Its winner can be certified: ask='winner'." if is_certified else ""
         instead = " mechanism='stable_median' answers the median over subsamples, which is another quantity."
         fix = f"It {why}.{of_winner}{instead if has_median else ''}"
         raise bad_parameter("scoring", OWNER, "a metric with an interval of its own", metric.name, fix)
