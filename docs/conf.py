@@ -66,11 +66,17 @@ sphinx_gallery_conf = {
 }
 default_role = "code"
 
-# docs/metrics.rst includes the table of the scikit-learn that the documentation is built with.
-_rows = [("scorer", "kind", "certified by"), *classify_scorers()]
+# docs/metrics.rst includes the tables of the scikit-learn that the documentation is built with.
 _generated = Path(__file__).parent / "generated"
 _generated.mkdir(exist_ok=True)
-(_generated / "scorers.csv").write_text("".join(f'"{a}","{b}","{c}"\n' for a, b, c in _rows))
+_tables: dict[str, list[tuple[str, str, str]]] = {"yes": [], "with": [], "no": []}
+for _row in classify_scorers():
+    _refused = _row[1] == "refused" or _row[2].startswith("refused")
+    _needs = any(words in _row[2] for words in ("guess_from=:", "declared range", "clipped to the range"))
+    _tables["no" if _refused else "with" if _needs else "yes"].append(_row)
+for _name, _rows in _tables.items():
+    _lines = [f'"{a}","{b}","{c}"\n' for a, b, c in [("scorer", "kind", "certified by"), *_rows]]
+    (_generated / f"scorers_{_name}.csv").write_text("".join(_lines))
 
 # docs/api.rst leads to a page for every floor below the holdout, with all of its public names.
 FLOORS = ("accounting", "guarantees", "mechanisms", "planning")

@@ -14,7 +14,22 @@ from docutils.parsers.rst import Directive, directives, roles
 import sklearn_ada
 
 DOCS = Path(__file__).parents[2] / "docs"
-PLAIN = {"budget", "cost", "level", "memory", "record", "row", "share", "stake", "state", "unit", "weight"}
+PLAIN = {
+    "budget",
+    "confidence interval",
+    "cost",
+    "level",
+    "memory",
+    "pandas",
+    "record",
+    "row",
+    "share",
+    "stake",
+    "state",
+    "test set",
+    "unit",
+    "weight",
+}
 """Everyday words, in the glossary because they have one meaning each; they need no link."""
 GLOSSARY = re.findall(r"^   (\w[\w ]*)$", (DOCS / "glossary.rst").read_text(), flags=re.MULTILINE)
 TERMS = [term for term in GLOSSARY if term not in PLAIN]

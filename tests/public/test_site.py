@@ -32,6 +32,7 @@ LOOKED_AT = (
     "mechanisms/sparse_vector",
 )
 SEARCHED = {"duplicates": "faq", "time series": "details", "nested": "faq", "refit": "faq"}
+SEARCHED |= dict.fromkeys(("test set", "p-value", "confidence interval", "pandas"), "glossary")
 
 # A page that shows the pages in frames of a phone's and a desk's width, and writes down what it sees.
 HARNESS = """<!DOCTYPE html><meta charset="utf-8"><body><pre id="found">not yet</pre><script>
