@@ -25,12 +25,12 @@ searches = (1, 2, 5, 10, 20, 50)
 # sphinx_gallery_thumbnail_number = 2
 plans = [plan_holdout(n=2_000, searches=count) for count in searches]
 _, ax = plt.subplots(layout="constrained")
-for method, label in {
-    "sample splitting": "new rows for each search",
-    "cells, while searching": "while searching",
-    "cells, published": "published",
-}.items():
-    ax.plot(searches, [plan[method].width for plan in plans], "o-", label=label)
+for method, label, colour in (
+    ("sample splitting", "new rows for each search", "C3"),
+    ("cells, while searching", "while searching", "C0"),
+    ("cells, published", "published", "C1"),
+):
+    ax.plot(searches, [plan[method].width for plan in plans], "o-", color=colour, label=label)
 ax.set(
     xscale="log",
     xticks=searches,

@@ -77,7 +77,7 @@ for ax, name in zip(axes, asks, strict=True):
     ax.plot(fresh, "k--", label="on fresh rows")
     ax.set(title=name, xlabel="feature tried", ylabel="AUC" if name == "naive" else None)
 axes[1].errorbar(
-    rounds, answer.value, answer.half_width, fmt="o", capsize=4, label="published, with its interval"
+    rounds, answer.value, answer.half_width, fmt="C1o", capsize=4, label="published, with its interval"
 )
 for ax in axes:
     ax.legend(loc="lower left")

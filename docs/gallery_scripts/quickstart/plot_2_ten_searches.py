@@ -29,6 +29,6 @@ final = search.publish()
 # Half-widths fall here, as later trees are better: near 1 the interval of an accuracy is narrower.
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(range(1, 11), widths, "o", label="while searching")
-ax.plot(10, final.half_width, "ks", label="published")
+ax.plot(10, final.half_width, "s", color="C1", label="published")
 ax.set(xlabel="search", ylabel="half-width", ylim=(0, None))
 _ = ax.legend()
