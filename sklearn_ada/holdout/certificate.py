@@ -339,7 +339,8 @@ def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str],
     verdict += ", VACUOUS" if each["vacuous"] and value is not None else ""
     asked = each["index"], each["model"] or "", each["metric"] or "", number(each["guess"])
     asker = " ".join(filter(None, (each["who"], each["label"])))
-    came = number(value), ends, verdict, f"{each['nats']:.3g}", targets.get(each["target"], ""), asker
+    shown = "sealed" if each["kind"] == "sealed" else number(value)  # the value of a cell is its centre
+    came = shown, ends, verdict, f"{each['nats']:.3g}", targets.get(each["target"], ""), asker
     kind = ' class="apart"' if value is None or each["vacuous"] else ' class="published"' if is_final else ""
     return f"<tr{kind}>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in (*asked, *came)) + "</tr>"
 
@@ -365,6 +366,7 @@ td{white-space:nowrap}td:nth-child(2),td:nth-child(3),td:nth-child(10){white-spa
 tr.apart{color:#555;font-style:italic}tr.published{font-weight:700;outline:2px solid #1a5fb4}
 td:nth-child(4),td:nth-child(5),td:nth-child(8){font-variant-numeric:tabular-nums}
 code{font:12px ui-monospace,monospace;overflow-wrap:anywhere}ol,ul{margin:.2rem 0;padding-left:1.4rem}
+@media screen and (prefers-color-scheme:dark){body{color:#e6e6e6;background:#121212}tr.apart{color:#aaa}}
 @media print{table{min-width:0}body{margin:0;max-width:none;font-size:10.5px}table{font-size:8.5px}
 thead{display:table-header-group}
 tr{break-inside:avoid}h2{break-after:avoid}}

@@ -138,6 +138,8 @@ def test_sealed_answers_finals_and_unsealed_ones_are_computed_again(tmp_path, ve
 def test_nothing_sealed_is_exported(tmp_path):
     holdout = sealed(tmp_path / "s.db")
     certificate = exported(holdout)
+    holdout.export(tmp_path / "page.html")
+    assert "<td>sealed</td>" in (tmp_path / "page.html").read_text()
     text = json.dumps(certificate) + page_of(holdout)
     records = [body for body in bodies(holdout) if body.get("sealed")]
     assert len(records) == 6
