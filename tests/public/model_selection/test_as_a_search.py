@@ -336,6 +336,6 @@ def test_a_fitted_search_is_shown_with_its_best_model(classes, wrap):
     assert "<div>PCA</div>" in before
     assert "<div>PCA</div>" not in after
     assert "best_estimator_" in after
-    assert search.best_answer_._repr_html_() in after
+    assert search.best_answer_.certificate._repr_html_() in after
     assert search.search.estimator is steps  # looking at it changes nothing
     assert not hasattr(search.search, "best_estimator_")
