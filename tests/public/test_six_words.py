@@ -17,6 +17,8 @@ OURS = re.findall(r"^   (\w[\w ]*)$", (DOCS / "glossary.rst").read_text(), flags
 EVERYDAY = {"budget", "check", "head", "level", "memory", "record", "round", "row", "share", "state", "unit"}
 EVERYDAY |= {"weight", "nat"}
 """Of these in their common sense, which the glossary narrows; and the unit in which a cost is counted."""
+OTHERS = {"confidence interval", "p-value", "pandas", "test set"}
+"""Words of statistics and of other packages, for which people search the glossary."""
 STEMS = {"certify": "certif(y|ies|ied)", "sealed": "(un)?seal(s|ed)?"}
 MARKDOWN = (r"(?s)```.*?```", r"`[^`]*`", r"\]\([^)]*\)")
 PAGE = (r"(?m)^ *>>> .*(\n.+)*", r"(?m)^ *(\.\.|:\w+:) .*$", r"``[^`]*``", r":\w+:`[^`]*`", r"`[^`]*`")
@@ -46,7 +48,7 @@ def terms_in(text):
 
 @pytest.mark.parametrize("text", FIRST.values(), ids=FIRST)
 def test_what_one_reads_first_uses_six_words_of_ours_and_no_other(text):
-    assert terms_in(text) - SIX - EVERYDAY == set()
+    assert terms_in(text) - SIX - EVERYDAY - OTHERS == set()
 
 
 def test_readme_explains_the_six():
