@@ -398,7 +398,7 @@ class ValueRecord(MechanismRecord, QuestionRecord):
         outcome = self.outcome
         certificate = Certificate(
             outcome.full_theorem, genesis.confidence_level, self.ln_delta, outcome.target,
-            self.assumptions(genesis), outcome.vacuous, route=outcome.route,
+            self.assumptions(genesis) + genesis.assumed_mix, outcome.vacuous, route=outcome.route,
         )  # fmt: skip
         cost = Cost(self.price, epsilon=self.epsilon, rho=self.rho)
         return Answer(

@@ -532,6 +532,15 @@ class Genesis:
         return self.body.get("classes")
 
     @property
+    def assumed_mix(self) -> tuple[str, ...]:
+        """What answers at a declared class mix rest on besides; exported targets have it."""
+        declared = self.body["class_mix"]
+        if isinstance(declared, str):
+            return ()
+        mix = ClassMix.of(dict(declared))
+        return (f"new data have the class mix {mix}, and in each class rows are like those of the holdout",)
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What every certificate of the ledger rests on."""
         (independent, *others), units = description_length.ASSUMPTIONS, self.units or {}

@@ -289,6 +289,21 @@ def test_a_comparison_is_of_the_declared_shares(scoring, tmp_path):
     assert target in answer.certificate.target
 
 
+MIXES = {
+    "conditional": None,
+    "priced": "the population has no class of which the holdout has no record",
+    "declared": "new data have the class mix {0: 0.9, 1: 0.1}",
+}
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_assumptions_name_a_class_mix_that_was_declared_or_paid_for(mix, tmp_path):
+    holdout = opened(tmp_path, class_mix={0: 0.9, 1: 0.1} if mix == "declared" else mix)
+    assumed = holdout.certify(MODEL, scoring="accuracy", guess=0.9).certificate.assumptions
+    of_classes = [each.partition(", and")[0] for each in assumed if "class" in each]
+    assert of_classes == [MIXES[mix]] * bool(MIXES[mix])
+
+
 @pytest.mark.parametrize("scoring", ["accuracy", "f1", "matthews_corrcoef"])
 def test_a_guess_that_is_a_number_is_of_a_model_that_errs_in_both_classes(scoring, tmp_path):
     holdout = opened(tmp_path, class_mix={0: 0.9, 1: 0.1})
