@@ -73,7 +73,7 @@ def auc_misses(n, delta, samples, *, tied=False, rare=False, wrong=None, off=Non
 
 
 def once_planned(is_positive, group, area, spread, ln_delta, off=None):
-    """Return what gives the ends for scores: one plan serves all samples, which have the same groups and labels.
+    """Return what gives the ends for scores: one plan serves all samples of these groups and labels.
 
     The first sample is put to the public function, too. ``off`` as of `auc_misses`.
     """
