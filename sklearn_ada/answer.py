@@ -19,7 +19,7 @@ _SHOWN_AS = re.compile(", told as |, shown as ")
 
 @dataclass(frozen=True)
 class Cost:
-    """What one answer cost.
+    """Count how much one answer reveals about the holdout.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is guaranteed about an answer if its assumptions hold.
+    """State what an interval guarantees, for which quantity, and under which assumptions.
 
     With probability at least ``confidence_level``, all intervals of one ledger contain their ``target`` at
     once, even if each question was chosen after seeing the answers to earlier ones. The probability is over
@@ -89,7 +89,7 @@ class Certificate:
 
 @dataclass(frozen=True, repr=False)
 class Answer:
-    """What a question to the holdout got: a value, its interval, its cost and its certificate.
+    """Hold what the holdout says of one model: a score and its confidence interval.
 
     Attributes
     ----------

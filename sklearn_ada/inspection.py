@@ -60,7 +60,9 @@ _MOST_NAMES = 40
 
 
 class AnswersDisplay:
-    """Answers in the order of the ledger, one on each line: all intervals hold together.
+    """Draw all answers of a ledger, one on each line with its interval.
+
+    They are in the order of the ledger, and all intervals hold together.
 
     The full marker is the answer's value, its bar the certified interval, the hollow circle the guess. The
     kind of marker is the verdict, such as "agrees" or "exact", or that the score was published. Lines are
@@ -308,8 +310,9 @@ _LONGEST_TITLE = 100  # characters, in two lines; widths are in the picture anyw
 
 
 class HoldoutBudgetDisplay:
-    """How wide the next answers would be: half-widths, now and after more checks whose guesses hold.
+    """Draw how wide the intervals of the next answers would be.
 
+    Shown are half-widths, now and after more checks whose guesses hold.
     Half-widths are for a mean of a bounded score, such as accuracy, near the last answer's value, as a share
     of its range. A hollow marker is a question that the tolerance (dotted line) would refuse.
 
@@ -438,7 +441,7 @@ _OWNER = "CertifiedSearchDisplay.from_estimator"
 
 @dataclass(eq=False, repr=False)
 class CertifiedSearchDisplay:
-    """The candidates of a search, the best score it saw, and the certified interval.
+    """Draw the candidates of a search, and the interval of its winner's score.
 
     Hollow points are the scores that the search itself saw. The dashed line is the best of them, the *naive
     best*, which is too good, as it is the best of many. The band is the certified interval of

@@ -66,7 +66,7 @@ class Uncopied:
 
 
 class Holdout(Uncopied):
-    """A holdout set whose intervals stay valid while it is asked again and again.
+    """Answer questions about models from test rows, with intervals that allow for all earlier answers.
 
     Every answer comes with an interval for the population value of a metric, at the holdout's class mix
     unless ``class_mix`` names another. With probability at least ``confidence_level`` all intervals that a

@@ -67,7 +67,7 @@ Outputs = Array | StoredOutputs | None
 
 
 class Metric:
-    """A metric that a holdout can be asked about.
+    """Describe a metric that a holdout can be asked about.
 
     It turns the value on the holdout into an interval for the value on the population. Means of bounded
     scores (accuracy), the root of a mean square, the ROC AUC, means over classes (balanced accuracy) and

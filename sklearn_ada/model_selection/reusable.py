@@ -184,7 +184,7 @@ class Delegates(CallbackSupportMixin):
 
 @dataclass(eq=False, repr=False)
 class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
-    """Run a search, and give the score of its winner an interval that stays valid.
+    """Run a search and give a confidence interval for its winner's score on new data.
 
     `fit` takes a holdout out of X, runs the search on the other rows and refits ``best_estimator_`` on all of
     them. No model is fitted on the holdout. Then the holdout is asked for the score of ``best_estimator_``.

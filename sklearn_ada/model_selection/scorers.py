@@ -315,7 +315,7 @@ class HoldoutScorer(Uncopied, ABC):
 
 
 class ThresholdoutScorer(HoldoutScorer):
-    """Score by validation rows, corrected by the holdout where the two differ.
+    """Score a model by validation rows, corrected by the holdout where the two differ.
 
     The guess is the metric on the X and y that the search passes. If the holdout's value is within the
     threshold of the guess, the score is the guess itself, which reveals almost nothing. Else the score is the
@@ -405,7 +405,7 @@ class ThresholdoutScorer(HoldoutScorer):
 
 
 class StableHoldoutScorer(HoldoutScorer):
-    """Score by the median of any metric over disjoint subsamples of the holdout.
+    """Score a model by the median of any metric on small samples of the holdout.
 
     What is certified is a quantile: with the holdout's ``confidence_level``, every answer of the ledger lies
     between two quantiles of the metric on a random subsample, rounded as the answer's target says. Their
@@ -496,7 +496,7 @@ class SettingsScorer(HoldoutScorer):
 
 
 class LadderScorer(SettingsScorer):
-    """Score by the best value so far, so that only improvements are revealed.
+    """Reveal a model's score on the holdout only if it beats the best so far.
 
     A model that beats the best so far by more than a step gets its own value, rounded to a step, with an
     interval. Any other model gets the best value so far as its score, and an upper bound. Source: Blum,

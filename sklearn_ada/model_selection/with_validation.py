@@ -48,7 +48,7 @@ def _of_model(name: str, summary: str) -> Any:
 
 @dataclass(eq=False, repr=False)
 class WithValidation(MetaEstimatorMixin, BaseEstimator):
-    """Fit a model on one part of the rows, and pass it the rest to stop early by.
+    """Fit a model on some of its rows, and stop it early by the rest.
 
     In a search each fold, and the final refit, cuts the rows to stop by from its own training part. So no row
     that a model is judged by stops it.

@@ -33,8 +33,9 @@ _LOOKS: dict[str, dict[str, Any]] = {
 
 
 class PlanDisplay:
-    """Bars of what a plan solved for, on a logarithmic axis; methods that say nothing are left out.
+    """Draw what a plan found by each method, as bars.
 
+    Their axis is logarithmic; methods that say nothing are left out.
     Dark bars are what a `Holdout` or a `ReusableHoldoutCV` does as it comes, light ones other methods for
     adaptive questions, white ones methods whose questions may not depend on earlier answers; medians are
     hatched, as their half-widths are in quantile levels. The dashed line is the limit: a plain holdout with

@@ -90,7 +90,7 @@ def plan_holdout(
     positive_share: float | None = Assumptions.positive_share,
     error_spread: float | None = Assumptions.error_spread,
 ) -> HoldoutPlan:
-    """Plan a holdout: from two of rows, questions and width, find the third.
+    """Find the rows, questions or width of a holdout from the other two.
 
     There is one row for each method, with what it certifies. It is a plan, not a certificate: methods without
     a guess are planned at what they guarantee, and coded checks, certifies and guessed medians at what is

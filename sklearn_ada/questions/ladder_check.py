@@ -27,7 +27,7 @@ from sklearn_ada.terms.policy import Allowance, Policy
 
 @dataclass(frozen=True)
 class LadderSettings:
-    """How large an improvement must be to be revealed.
+    """Set how large an improvement must be to be revealed.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ _LEAST_SCALE = 1e-12  # of the metric's range; and the largest is its inverse
 
 @dataclass(frozen=True)
 class NoiseSettings:
-    """How Thresholdout draws noise.
+    """Set how much noise an answer has.
 
     Parameters
     ----------

@@ -241,7 +241,7 @@ def question_class(settings: object) -> type[Question] | None:
 
 @dataclass(frozen=True)
 class Guess:
-    """An estimate of a metric made without the holdout, and how precise it is.
+    """Hold a score that was found without the holdout, and its precision.
 
     An interval is valid whatever the guess is, but a good guess makes it narrower and a bad one wider. One of
     three times as many rows as the holdout has, that is 0, 1, 2 or 3 standard errors off, makes the exact

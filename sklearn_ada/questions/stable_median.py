@@ -43,7 +43,7 @@ METHODS = ("binary_search", "exact", "exponential")
 
 @dataclass(frozen=True)
 class MedianSettings:
-    """How a stable median is drawn.
+    """Set how the median over small samples is drawn.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ _LABELS = "class labels, one for each row"
 
 
 class Predictions(Given):
-    """Predicted labels for the rows of a holdout, from any framework, language or service.
+    """Hold predictions for the rows of a holdout, from any framework, language or service.
 
     ``Holdout.check``, ``certify``, ``check_many``, ``select`` and ``declare`` take them in place of a model.
     With probability at least ``confidence_level`` all intervals contain the *expected accuracy on these

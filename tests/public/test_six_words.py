@@ -23,6 +23,13 @@ STEMS = {"certify": "certif(y|ies|ied)", "sealed": "(un)?seal(s|ed)?"}
 MARKDOWN = (r"(?s)```.*?```", r"`[^`]*`", r"\]\([^)]*\)")
 PAGE = (r"(?m)^ *>>> .*(\n.+)*", r"(?m)^ *(\.\.|:\w+:) .*$", r"``[^`]*``", r":\w+:`[^`]*`", r"`[^`]*`")
 """What is no prose: code, its output, addresses and directives."""
+VERBS = {
+    "answer", "count", "describe", "draw", "find", "fit", "hold", "reveal", "run", "score", "set", "state"
+}  # fmt: skip
+"""With which the first sentence of a public class or function begins."""
+SENTENCES = {
+    name: inspect.getdoc(getattr(sklearn_ada, name)).split("\n\n")[0] for name in sklearn_ada.__all__
+}
 NAMED = sorted({*re.findall(r"\w+", " ".join(re.findall(r"`[^`]*`", README)))} & {*sklearn_ada.__all__})
 
 
@@ -36,8 +43,7 @@ def prose(text, no_prose):
 
 FIRST = {"README": prose(README, MARKDOWN)}
 FIRST |= {name: prose((DOCS / f"{name}.rst").read_text(), PAGE) for name in ("index", "quickstart")}
-for name in NAMED:
-    FIRST[name] = prose(inspect.getdoc(getattr(sklearn_ada, name)).split("\n\n")[0], PAGE)
+FIRST |= {name: prose(sentence, PAGE) for name, sentence in SENTENCES.items()}
 
 
 def terms_in(text):
@@ -49,6 +55,14 @@ def terms_in(text):
 @pytest.mark.parametrize("text", FIRST.values(), ids=FIRST)
 def test_what_one_reads_first_uses_six_words_of_ours_and_no_other(text):
     assert terms_in(text) - SIX - EVERYDAY - OTHERS == set()
+
+
+@pytest.mark.parametrize("sentence", SENTENCES.values(), ids=SENTENCES)
+def test_a_first_sentence_has_a_verb_an_object_and_at_most_fifteen_words(sentence):
+    words = sentence.lower().rstrip(".").split()
+    assert words[0] in VERBS
+    assert words[1] not in {"by", "of", "that", "to", "up"}
+    assert len(words) <= 15
 
 
 def test_readme_explains_the_six():
