@@ -194,21 +194,21 @@ def verify_ledger(arguments: argparse.Namespace) -> None:
     """Check every record against the hash chain and its price against the code; raise if one is off."""
     ledger = _open(arguments.file, replay=False)
     size = ledger.verify()
+    lines = [f"{size} records agree with the hash chain, with the head of the ledger and in their prices"]
     if arguments.head is not None:
         ledger.check_head(arguments.head)
-    print(f"{size} records agree with the hash chain, with the head of the ledger and in their prices")
-    if arguments.head is not None:
-        print("it continues the head that was given")
+        lines.append("it continues the head that was given")
     if arguments.certificate is not None:
-        _print_verified(ledger, arguments.certificate)
+        lines += _verified(ledger, arguments.certificate)
     name = _name(ledger, arguments.file)
     for copy in arguments.copies:
         other = _open(copy)
-        print(_compared(name, ledger, _name(other, copy), other))
+        lines.append(_compared(name, ledger, _name(other, copy), other))
+    print(*lines, sep="\n")  # all that was asked, or the error alone
 
 
-def _print_verified(ledger: Ledger[State], path: str) -> None:
-    """Say what of a certificate was verified; raise LedgerError for what does not agree, or is not there."""
+def _verified(ledger: Ledger[State], path: str) -> list[str]:
+    """Return what of a certificate was verified; LedgerError for what does not agree, or is not there."""
     try:
         text = pathlib.Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -217,11 +217,15 @@ def _print_verified(ledger: Ledger[State], path: str) -> None:
             f"The certificate {path!r} cannot be read: {cause}. Give what Holdout.export('file.json') wrote."
         ) from error
     found = verify_certificate(ledger, text)
-    print(f"the certificate agrees with the ledger: {counted(found.recomputed, 'interval')} computed again")
+    lines = [
+        f"the certificate agrees with the ledger: {counted(found.recomputed, 'interval')} computed again"
+    ]
     for reason, times in found.compared.items():
-        print(f"{counted(times, 'interval')} compared with the records, as {reason}")
+        lines.append(f"{counted(times, 'interval')} compared with the records, as {reason}")
     if found.unchecked:
-        print(f"not checked, as this release does not know them: {printable(', '.join(found.unchecked))}")
+        names = printable(", ".join(found.unchecked))
+        lines.append(f"not checked, as this release does not know them: {names}")
+    return lines
 
 
 def print_head(arguments: argparse.Namespace) -> None:

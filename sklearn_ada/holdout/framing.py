@@ -368,14 +368,15 @@ def is_by_value_alone(session: Session, framed: Framed, of_rows: Framed) -> bool
     return is_declared and session.ledger.find(of_rows.keys[0]) is None
 
 
-def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
+def why_no_interval(session: Session | None, metric: Metric, purpose: str) -> str:
     """Return why a metric has no interval of its own on this holdout; empty if it has.
 
     Of a certify it is taken for granted that there are validation rows, to tune it or to suggest a range.
 
     Parameters
     ----------
-    session : Session
+    session : Session or None
+        None: why it has none on any holdout.
     metric : Metric
     purpose : {"check", "certify"}
 
@@ -384,14 +385,9 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
     str
         Such as "compares clusterings by pairs of rows, ...", to be put after the metric's name.
     """
-    data, policy = session.data, session.policy
     if metric.has_interval_of_all_rows:
-        if data.units is not None and not data.has_interval(metric.of_all_rows()):
-            return f"{_ALIKE}, as it {metric.why_alike(data.units)}"
-        if not policy.is_described:
-            return "has no answer with noise, and this holdout certifies by privacy alone"
-        if policy.class_mix == "priced" and not data.holds_for_one_law(metric.measure):
-            return _GIVEN_COUNTS
+        if session is not None and (why := _why_not_of_all_rows(session, metric)):
+            return why
         if metric.measure.bounds is None and not metric.measure.needs_rows:
             example = f"Metric({metric.name!r}, range={metric.measure.example_range})"
             return f"has no finite range: declare one, {example}"
@@ -402,9 +398,23 @@ def why_no_interval(session: Session, metric: Metric, purpose: str) -> str:
         metric = metric.with_range((-1.0, 0.0))  # any: it only matters that validation rows will suggest one
     if not metric.has_interval:
         return metric.measure.reason
+    if session is None:
+        return ""
+    data = session.data
     if not data.has_interval(metric):
         return _GIVEN_COUNTS if data.units is None else f"{_ALIKE}, as it {metric.why_alike(data.units)}"
     return _OF_CERTIFY if purpose == "check" and data.takes_rows(metric) else ""
+
+
+def _why_not_of_all_rows(session: Session, metric: Metric) -> str:
+    data, policy = session.data, session.policy
+    if data.units is not None and not data.has_interval(metric.of_all_rows()):
+        return f"{_ALIKE}, as it {metric.why_alike(data.units)}"
+    if not policy.is_described:
+        return "has no answer with noise, and this holdout certifies by privacy alone"
+    if policy.class_mix == "priced" and not data.holds_for_one_law(metric.measure):
+        return _GIVEN_COUNTS
+    return ""
 
 
 @contextmanager

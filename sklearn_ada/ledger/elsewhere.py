@@ -195,10 +195,16 @@ def _warn(rows: Rows, where: str, digest: str, *, begins: bool) -> None:
     if not others:
         return
     asked, other = max(others, key=lambda each: 0.5 if each[0] is None else each[0])
+    here = f"Here they {'begin a new ledger' if begins else 'have another one'}, {where}"
+    if asked == 0:
+        warn_user(
+            f"These rows, or nearly all of them, have the ledger {other} in this session, which was asked "
+            f"nothing yet. {here}: ask on one of them only, as two would be two budgets for one holdout."
+        )
+        return
     warn_user(
         f"These rows, or nearly all of them, were asked about in this session on the ledger {other}, where "
-        f"{_standing(asked)}. Here they "
-        f"{'begin a new ledger' if begins else 'have another one'}, {where}: a second budget for one "
+        f"{_standing(asked)}. {here}: a second budget for one "
         "holdout, and no interval of either ledger holds any more. Open them where they were asked about; "
         "or, if these are other rows, go on."
     )

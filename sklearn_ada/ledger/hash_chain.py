@@ -367,13 +367,15 @@ def compare_genesis(stored: Body, expected: Body, name: str, instead: str | None
     is_untouched : bool
         Whether it is a file in which nothing is recorded but the genesis: then it may be begun anew.
     """
-    if "ids" in (ways := [g.get("identity") for g in (stored, expected)]) and ways[0] != ways[1]:
-        begun, opened = ("with", "without") if ways[0] == "ids" else ("without", "with")
-        raise LedgerMismatchError(
-            f"The ledger {name!r} was begun {begun} ids, and is opened {opened} them. Open it {begun} ids: a "
-            "second ledger would be a second budget for one holdout, and no interval of either would hold "
-            "any more."
-        )
+    for what, has in (("ids", _has_ids), ("groups", _has_groups), ("weights", _has_weights)):
+        begun, opened = ("with" if has(genesis) else "without" for genesis in (stored, expected))
+        if begun != opened:
+            whose = _OWN if instead is None else f"The ledger {name!r}"
+            raise LedgerMismatchError(
+                f"{whose} was begun {begun} {what}, and is opened {opened} them. Open it {begun} {what}: a "
+                "second ledger would be a second budget for one holdout, and no interval of either would "
+                "hold any more."
+            )
     if stored.get("fingerprint") != expected.get("fingerprint") or _was_split_otherwise(stored, expected):
         short = list(dict.fromkeys(str(g.get("fingerprint"))[:12] for g in (stored, expected)))
         other = "belongs to another holdout" + (f" (fingerprint {', not '.join(short)})" if short[1:] else "")
@@ -403,12 +405,27 @@ def compare_genesis(stored: Body, expected: Body, name: str, instead: str | None
         )
 
 
+def _has_ids(genesis: Body) -> bool:
+    return genesis.get("identity") == "ids"
+
+
+def _has_groups(genesis: Body) -> bool:
+    split = dict(genesis.get("split") or {}).get("holdout", "")
+    if "by a hash of each " in split:  # rows with ids: units that are on record are compared with the rows
+        return bool(split.endswith("group"))
+    return bool((genesis.get("units") or {}).get("groups"))
+
+
+def _has_weights(genesis: Body) -> bool:
+    return bool((genesis.get("units") or {}).get("weights"))
+
+
 def _was_split_otherwise(stored: Body, expected: Body) -> bool:
     return stored.get("identity") == "labels" and stored.get("split") != expected.get("split")
 
 
 def _why_other_rows(stored: Body, expected: Body) -> str:
-    """Say by what rows without ids differ, and what may have been done to them: the first of five causes."""
+    """Say by what rows without ids differ, and what may have been done to them: the first of four causes."""
     splits = [dict(genesis.get("split") or {}) for genesis in (stored, expected)]
     in_all = [
         split.pop("rows_in_all", genesis["rows"])
@@ -417,10 +434,6 @@ def _why_other_rows(stored: Body, expected: Body) -> str:
     if splits[0] != splits[1]:
         shown = (", ".join(f"{name}={value!r}" for name, value in split.items()) for split in splits)
         return _OTHER_SPLIT.format(*(each or "whoever made a Holdout of them" for each in shown))
-    if bool(stored.get("units")) != bool(expected.get("units")):
-        return _OTHER_UNITS.format(
-            *("with" if genesis.get("units") else "without" for genesis in (stored, expected))
-        )
     for numbers in (in_all, [genesis["rows"] for genesis in (stored, expected)]):
         if numbers[0] != numbers[1]:
             return _OTHER_NUMBER.format(*numbers, FOLD_OF_ITS_OWN)
@@ -464,7 +477,6 @@ _OTHER_NUMBER = (
     "It was begun with {:,} rows, and these are {:,}. Without ids, rows that were dropped or appended "
     f"{_CANNOT_BE_TOLD} Rows that top_up added are added to the first ones again, which is free. {{}}"
 )
-_OTHER_UNITS = "It was begun {} groups or weights, and is opened {} them. Pass what it was begun with."
 _OTHER_SPLIT = (
     "Its rows were chosen by {}, and these by {}. Use the same holdout and random_state. Without ids, rows "
     f"that were split otherwise {_CANNOT_BE_TOLD}"

@@ -320,8 +320,8 @@ def _check_place(path: str) -> None:
         raise LedgerUnavailableError(f"The ledger {name!r} is {what}. Give the path of a file.")
     if not os.path.isdir(folder):
         raise LedgerUnavailableError(
-            f"The ledger {name!r} cannot be made: its folder {os.path.basename(folder)!r} does not exist. "
-            "Make the folder, or give another path."
+            f"There is no ledger file {name!r}, nor its folder {folder!r}. Make the folder, or give another "
+            "path."
         )
     check_no_mount(path)
     check_one_name(path)

@@ -42,7 +42,8 @@ from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.holdout.changes import check_apart, check_memory
 from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
 from sklearn_ada.model_selection.parameters import Parameters
-from sklearn_ada.model_selection.searches import take_for
+from sklearn_ada.model_selection.searches import own_folds, take_for
+from sklearn_ada.model_selection.training_rows import is_shuffled_for
 
 OWNER = "ReusableHoldoutCV.fit"
 _OF_SEARCH = {"cv", "study"}  # which hold numbers of rows and scores
@@ -296,8 +297,10 @@ class FitParams:
         TypeError
             With routing, for what nobody asked for.
         """
-        of_search = dict(params)
         of_model = {name: value for name, value in params.items() if name != "groups"}
+        # Folds that take no groups get rows of one group together: passed groups, they would warn of them.
+        is_ordered = is_shuffled_for(own_folds(wrapper.search)) and not isinstance(wrapper.holdout, Holdout)
+        of_search = dict(of_model if is_ordered else params)
         weighs_scores = False
         if get_config()["enable_metadata_routing"] and params:
             of_search, of_model = dict(process_routing(wrapper, "fit", **params).search.fit), {}

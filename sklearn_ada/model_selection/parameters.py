@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
@@ -19,6 +19,7 @@ from sklearn_ada.holdout.framing import check_defined, check_median_may_be, why_
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.outlook import is_foreseen
 from sklearn_ada.holdout.rounds import is_answered_coarsely, worst_question
+from sklearn_ada.holdout.session import Session
 from sklearn_ada.metrics.base import UndefinedMetricError
 from sklearn_ada.metrics.metric import Metric, as_metric, undefined_metric
 from sklearn_ada.model_selection import searches
@@ -304,15 +305,34 @@ class Parameters(SimpleNamespace):
             check_median_may_be(session.policy)
             settings = None if self.scorer is None else self.scorer.settings
             return settings if isinstance(settings, MedianSettings) else _usual_median(metric, holdout)
-        winners = not self.how.is_chosen and (not self.asks_candidates or self.reveal == "winner")
-        why = why_no_interval(session, metric, "certify" if winners else "check")
-        if not why:
+        if not why_no_interval(session, metric, self._purpose_of_first):
             return None
-        has_median = session.policy.mix is None
-        if has_median and not self.how.is_chosen and (metric.string is None or metric.chosen_general):
+        if session.policy.mix is None and self._may_be_median(metric):
             return _usual_median(metric, holdout)
         check_defined(session.data, metric)
-        is_certified = not winners and not why_no_interval(session, metric, "certify")
+        self._refuse(metric, session, self._purpose_of_first)
+
+    @property
+    def _purpose_of_first(self) -> str:
+        """What the questions are for of which a metric must have an interval."""
+        winners = not self.how.is_chosen and (not self.asks_candidates or self.reveal == "winner")
+        return "certify" if winners else "check"
+
+    def _may_be_median(self, metric: Metric) -> bool:
+        """Return whether a median answers of a metric without an interval, although nobody asked for one."""
+        return not self.how.is_chosen and (metric.string is None or metric.chosen_general)
+
+    def check_interval(self, metric: Metric) -> None:
+        """Raise ValueError, before a ledger is begun, if the metric has an interval on no holdout."""
+        is_plain = isinstance(self.class_mix, str) and self.given_holdout is None
+        needs_one = self.question.needs_interval and not self._may_be_median(metric)
+        if is_plain and needs_one and why_no_interval(None, metric, "certify"):
+            self._refuse(metric, None, "certify")
+
+    def _refuse(self, metric: Metric, session: Session | None, purpose: str) -> NoReturn:
+        has_median = session is None or session.policy.mix is None
+        why = why_no_interval(session, metric, purpose)
+        is_certified = purpose == "check" and not why_no_interval(session, metric, "certify")
         of_winner = " Its winner can be certified: ask='winner'." if is_certified else ""
         instead = " mechanism='stable_median' answers the median over subsamples, which is another quantity."
         fix = f"It {why}.{of_winner}{instead if has_median else ''}"

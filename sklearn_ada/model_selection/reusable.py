@@ -437,6 +437,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
 
         if metric is not None:
             given.check_models(metric, y)
+            given.check_interval(metric)
         passed = FitParams.of(self, fit_params, n_rows(X))
         if given.given_holdout is None:  # else its rows are not among these
             warn_of_copies(X, passed.groups)

@@ -7,6 +7,7 @@ they are always a part of the rows that the model may see.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -29,6 +30,23 @@ _FORMS: dict[str, Callable[[Any, Any], dict[str, Any]]] = {
     "X_val": lambda X, y: {"X_val": X, "y_val": y},
 }
 """What `fit` of LightGBM, XGBoost and CatBoost takes; of Keras; of scikit-learn's boosting and others."""
+
+
+def _form_of(model: Any) -> str:
+    """Return the first form that `fit` of a model names; "eval_set" where it takes whatever it is passed.
+
+    Raises
+    ------
+    ValueError
+        If it takes none of them.
+    """
+    parameters = inspect.signature(model.fit).parameters
+    named = next((form for form in _FORMS if form in parameters), None)
+    if named is None and not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        names = ", ".join(_FORMS)
+        fix = f"Its fit takes none of {names}: give a function (X_val, y_val) -> parameters of fit."
+        raise bad_parameter("passed_as", OWNER, f"given for {type(model).__name__}", "auto", fix)
+    return named or "eval_set"
 
 
 def _of_model(name: str, summary: str) -> Any:
@@ -60,9 +78,10 @@ class WithValidation(MetaEstimatorMixin, BaseEstimator):
         ``XGBClassifier(early_stopping_rounds=20)``.
     validation_fraction : float, default=0.1
         The part of the rows that is cut off. It is stratified by class where y holds classes.
-    passed_as : {"eval_set", "validation_data", "X_val"} or callable, default="eval_set"
+    passed_as : {"auto", "eval_set", "validation_data", "X_val"} or callable, default="auto"
         How they are passed.
 
+        - "auto": by the first of these names that the model's `fit` has.
         - "eval_set": ``eval_set=[(X_val, y_val)]``, as LightGBM, XGBoost and CatBoost take them.
         - "validation_data": ``validation_data=(X_val, y_val)``, as Keras takes them.
         - "X_val": ``X_val=X_val, y_val=y_val``, as `HistGradientBoostingClassifier` takes them.
@@ -97,7 +116,7 @@ class WithValidation(MetaEstimatorMixin, BaseEstimator):
     estimator: Any
     _: KW_ONLY
     validation_fraction: float = 0.1
-    passed_as: str | Callable[[Any, Any], dict[str, Any]] = "eval_set"
+    passed_as: str | Callable[[Any, Any], dict[str, Any]] = "auto"
     random_state: int = 0
 
     predict = _of_model("predict", "Predict with the model.")
@@ -124,10 +143,11 @@ class WithValidation(MetaEstimatorMixin, BaseEstimator):
         self
         """
         share = check_real(self.validation_fraction, "validation_fraction", OWNER, low=0.0, high=1.0)
-        form = self.passed_as if callable(self.passed_as) else _FORMS.get(self.passed_as)
+        how = _form_of(self.estimator) if self.passed_as == "auto" else self.passed_as
+        form = how if callable(how) else _FORMS.get(how)
         if form is None:
-            expected = f"a function or one of {', '.join(map(repr, _FORMS))}"
-            raise bad_parameter("passed_as", OWNER, expected, self.passed_as)
+            expected = f"a function or one of 'auto', {', '.join(map(repr, _FORMS))}"
+            raise bad_parameter("passed_as", OWNER, expected, how)
         X, y = indexable(X, y)
         first, rest = split_rows(n_rows(X), y, share, self.random_state)
         params = {**fit_params, **form(take_rows(X, rest), take_rows(y, rest))}

@@ -261,6 +261,15 @@ def test_a_head_is_printed_and_continued_by_later_records(ledger, printed, in_js
     assert "continues the head" in printed("verify", ledger, "--head", head)
 
 
+def test_verify_prints_nothing_of_what_agrees_where_something_does_not(ledger, tmp_path, capsys):
+    path = tmp_path / "certificate.json"
+    opened(ledger).export(path)
+    path.write_text(path.read_text().replace('"rows": 40', '"rows": 41'))
+    assert main(["ledger", "verify", str(ledger), "--certificate", str(path)]) == 1
+    out, err = capsys.readouterr()
+    assert (out, "certificate" in err) == ("", True)
+
+
 def test_an_older_copy_another_ledger_and_a_parted_one_do_not_continue_a_head(copies, another, printed):
     ledger, older, fork = copies
     head = printed("head", ledger).strip()

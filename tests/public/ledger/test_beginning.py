@@ -147,6 +147,13 @@ def test_the_warning_says_how_many_questions_stand_where(asked, folder):
     assert caught[0].filename == __file__
 
 
+def test_of_a_ledger_that_was_asked_nothing_the_warning_says_so():
+    Holdout(X, Y, ledger="board.db")
+    with pytest.warns(UserWarning, match=r"board\.db in this session, which was asked nothing yet") as caught:
+        Holdout(X, Y, ledger="other.db")
+    assert "no interval" not in str(caught[0].message)
+
+
 def test_no_number_of_other_ledgers_lets_the_first_be_forgotten():
     ask("board.db")
     random = np.random.default_rng(1)

@@ -4,7 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit, ShuffleSplit
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+)
 from sklearn.neighbors import KNeighborsClassifier
 
 from sklearn_ada import Holdout, ReusableHoldoutCV, ThresholdoutScorer
@@ -91,8 +98,25 @@ def test_groups_that_are_left_out_or_added_later_are_named(first, second, rows, 
     passed = {"with": {"groups": np.arange(len(y)) // 4}, "without": {}}
     search = ReusableHoldoutCV(grid(LogisticRegression()), ledger=tmp_path / "ledger.db")
     search.fit(X, y, **passed[first])
-    with pytest.raises(LedgerMismatchError, match=f"begun {first} groups or weights, and is opened {second}"):
+    with pytest.raises(LedgerMismatchError, match=f"begun {first} groups, and is opened {second} them"):
         search.fit(X, y, **passed[second])
+
+
+@pytest.mark.parametrize("ledger", [None, "ledger.db"])
+def test_groups_that_are_left_out_are_named_where_rows_have_ids_too(ledger, rows, tmp_path):
+    X, y = np.r_[rows[0], rows[2]], np.r_[rows[1], rows[3]]
+    search = ReusableHoldoutCV(grid(LogisticRegression()), ledger=ledger and tmp_path / ledger)
+    search.fit(X, y, ids=np.arange(len(y)), groups=np.arange(len(y)) // 4)
+    with pytest.raises(LedgerMismatchError, match="was begun with groups, and is opened without them"):
+        search.fit(X, y, ids=np.arange(len(y)))
+
+
+@pytest.mark.parametrize("cv", [None, 3, KFold(3), StratifiedKFold(3)])
+def test_folds_that_take_no_groups_are_passed_none(cv, rows, tmp_path, recwarn):
+    X, y = np.r_[rows[0], rows[2]], np.r_[rows[1], rows[3]]
+    search = ReusableHoldoutCV(grid(LogisticRegression(), cv=cv), ledger=tmp_path / "ledger.db")
+    search.fit(X, y, groups=np.arange(len(y)) // 4)
+    assert not [str(each.message) for each in recwarn if "ignored" in str(each.message)]
 
 
 def test_a_scorers_cv_keeps_groups_whole(rows, tmp_path):

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, LeaveOneO
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.metaestimators import available_if
 
-from sklearn_ada import CertifiedSearchDisplay, Metric, StableHoldoutScorer
+from sklearn_ada import CertifiedSearchDisplay, Metric, ReusableHoldoutCV, StableHoldoutScorer
 from sklearn_ada.exceptions import BudgetExhaustedError
 from tests.support.ledgers import kinds
 from tests.support.searches import grid, warned
@@ -365,6 +365,17 @@ def test_an_error_of_the_scorer_that_must_not_be_swallowed_comes_through(
         search.fit(*numbers)
     assert isinstance(caught.value.__cause__, cause)
     assert set(kinds(search.holdout_)) <= {None, "overlap"}
+
+
+def test_a_metric_that_has_an_interval_on_no_holdout_leaves_no_ledger_behind(wrap, tmp_path):
+    X, y = np.arange(80.0)[:, None], np.arange(80) % 2
+    path = tmp_path / "refused.db"
+    with pytest.raises(ValueError, match=r"adjusted_rand_score.*mechanism='stable_median'"):
+        ReusableHoldoutCV(grid(scoring="adjusted_rand_score"), ledger=path).fit(X, y)
+    assert not list(tmp_path.iterdir())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ReusableHoldoutCV(grid(), ledger=tmp_path / "other.db").fit(X, y)
 
 
 def test_after_a_fit_that_did_not_end_nothing_is_published(wrap, numbers):

@@ -77,6 +77,25 @@ def test_rows_are_passed_as_the_model_takes_them(form, frame):
         assert np.bincount(labels).tolist() == [10, 10, 10]
 
 
+@pytest.mark.parametrize("form", ["eval_set", "validation_data", "X_val"])
+def test_rows_are_passed_by_the_name_that_fit_has(form):
+    class Named(Stopped):
+        fit = eval(  # the parameters of fit are what is tested
+            f"lambda self, X, y, {form}=None, y_val=None: Stopped.fit(self, X, y, **{{{form!r}: {form}}})",
+            {"Stopped": Stopped},
+        )
+
+    got = WithValidation(Named()).fit(X, Y).estimator_.beside_
+    assert set(got) == {form}
+    assert got[form] is not None
+
+
+def test_a_model_that_takes_no_rows_is_refused_with_what_to_do(sentence):
+    with pytest.raises(ValueError, match=sentence("passed_as", "WithValidation")) as refused:
+        WithValidation(Ridge()).fit(X, Y)
+    assert "Its fit takes none of eval_set, validation_data, X_val: give a function" in str(refused.value)
+
+
 @pytest.mark.parametrize("model", [LogisticRegression(), Ridge(), Stopped()])
 def test_it_is_what_the_model_is(model):
     made = WithValidation(model)
@@ -94,7 +113,7 @@ def test_it_serves_models_of_scikit_learn_in_pipelines_too(tmp_path):
     pytest.importorskip("sklearn", minversion="1.7")
     y = (X[:, 1] > 0).astype(int)
     model = HistGradientBoostingClassifier(max_iter=5, early_stopping=True, random_state=0)
-    pipe = make_pipeline(StandardScaler(), WithValidation(model, passed_as="X_val"))
+    pipe = make_pipeline(StandardScaler(), WithValidation(model))
     grid = GridSearchCV(pipe, {"withvalidation__estimator__max_leaf_nodes": [3, 5]}, cv=2, scoring="roc_auc")
     search = ReusableHoldoutCV(grid, ledger=tmp_path / "a.db").fit(X, y)
     assert search.best_score_interval_[0] > 0.6
