@@ -158,9 +158,9 @@ def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
     first = next((record.seq for record in session.ledger.records() if Key.is_final(record)), None)
     where = "" if first is None else f" (record {first})"
     warn_user(
-        f"A final value was published before{where}, with most of the weights of this holdout. "
-        "This one has a twentieth of what was left, and pays for what the first has revealed, so its "
-        "interval is much wider. Both hold. Publish once, the model that is kept, after the last search."
+        f"A score was published before{where}. It took most of the failure probability that this holdout has "
+        "for published scores, and this one pays for what the first revealed, so its interval is about "
+        "twice as wide. Both hold. Publish once, the model that is kept, after the last search."
     )
 
 

@@ -4,10 +4,14 @@ import csv
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sklearn_ada
+from benchmarks.validity.searches import draw, published
+from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import plan_holdout
+from sklearn_ada.questions.question import Guess
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -81,3 +85,33 @@ def test_the_second_picture_is_there_and_its_counts_are_what_the_readme_claims()
     assert [row[0] for row in cells] == [1, 3, 10, 30, 100, 300, 1000]
     assert all(row[1] == 50 and row[3] <= 6 for row in cells)  # "50 times", "allows for it"
     assert cells[-1][2] > 40  # "takes no notice of the choice"
+
+
+@pytest.mark.filterwarnings("ignore:A score was published before")
+@pytest.mark.parametrize("n", [500, 2_000])
+def test_after_publishing_coarse_intervals_are_a_fifth_wider_and_a_second_published_one_twice_as_wide(n):
+    coarse, second = np.array([widths_after_publishing(n, seed) for seed in range(8)]).T
+    assert "once a score was published another fifth" in README
+    assert 1.1 < np.median(coarse) < 1.3
+    assert "a second one is twice as wide" in README
+    assert 1.7 < np.median(second) < 2.3
+
+
+def widths_after_publishing(n, seed, searches=9):
+    """Return a coarse width after publishing over that without, a second published one over the first."""
+    guesses, counts = draw(n, seed, searches + 1)
+    guesses = [Guess(guess, 3.0 * n) for guess in guesses]
+    counts = [int(count) for count in counts]
+
+    def asked():
+        holdout = SimulatedHoldout.of_counts(n, answers="coarse")
+        for guess, count in zip(guesses[:-1], counts[:-1], strict=True):
+            holdout.ask_count(count, "certify", guess)
+        return holdout
+
+    before = asked().ask_count(counts[-1], "certify", guesses[-1])
+    holdout = asked()
+    first = published(holdout, counts[-2])
+    after = holdout.ask_count(counts[-1], "certify", guesses[-1])
+    second = published(holdout, counts[-1])
+    return after.half_width / before.half_width, second.half_width / first.half_width

@@ -198,7 +198,7 @@ def test_a_second_final_says_what_is_left_in_the_end(holdout):
         warnings.filterwarnings("ignore", "All labels of the holdout are of one class")
         first, same = (ask(holdout, 425, 0.8512, name="a", publish=True) for _ in range(2))
     assert same == first
-    message = rf"published before \(record {first.index}\), with most of the weights.+ the model that is kept"
+    message = rf"published before \(record {first.index}\)\. It took most .+ the model that is kept"
     with pytest.warns(UserWarning, match=message):
         assert ask(holdout, 425, 0.8512, name="b", publish=True).half_width > 0.04
     holdout.ledger.read(lambda s: setattr(s, "purse", type(s.purse)(0.0, 9)))
