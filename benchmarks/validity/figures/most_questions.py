@@ -65,7 +65,7 @@ def shown(result: dict[str, Any]) -> Shown:
         f"adaptive questions within {result['tau']} ({best}); coded checks answer "
         f"{_count(ours['coded checks, one guess in ten is a surprise'][0])} even if one guess in ten is a "
         f"surprise, and {_count(ours['coded checks, off by sampling only'][0])} if guesses are off by "
-        "sampling only."
+        "sampling only. All are numbers of `plan_holdout`; nobody has asked so many."
     )
     rows = []
     for name, values in static.items():
