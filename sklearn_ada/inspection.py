@@ -25,7 +25,7 @@ from sklearn_ada.holdout.records import Entry
 from sklearn_ada.holdout.report import HoldoutReport, Targets, askers_of
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
-from sklearn_ada.planning.display import axes_or_new, panels_or_new
+from sklearn_ada.planning.display import PUBLISHED, SEARCHING, axes_or_new, panels_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,19 +42,19 @@ def report_from(holdout: Holdout | HoldoutReport, owner: str) -> HoldoutReport:
 
 
 _MARKERS = {
-    "agrees": ("o", "tab:blue"),
-    "differs": ("D", "tab:orange"),
-    "published": ("s", "tab:purple"),
+    "agrees": ("o", "tab:cyan"),
+    "differs": ("D", "tab:purple"),
+    "published": ("s", PUBLISHED),
     "exact": ("s", "tab:green"),
     "drawn": ("^", "tab:olive"),
     "improves": ("P", "tab:pink"),
     "no improvement": ("v", "tab:gray"),
-    "sealed": ("h", "tab:cyan"),
+    "sealed": ("h", SEARCHING),
     "vacuous": ("x", "dimgray"),
     "failed": ("*", "tab:brown"),
     "refused": ("X", "tab:red"),
 }
-_WORDS = {"sealed": "sealed, in its cell or window", "vacuous": "vacuous: certifies nothing"}
+_WORDS = {"sealed": "while searching", "vacuous": "vacuous: certifies nothing"}
 _WITHOUT_BAR = ("vacuous", "failed", "refused")
 _MOST_NAMES = 40
 
@@ -244,7 +244,7 @@ class AnswersDisplay:
         if self.report.closed or not still:
             return
         at, low, high = zip(*still, strict=True)
-        label = "width if published then"
+        label = "about what publish() would have given"
         ax.hlines(at, low, high, color=colour, linewidth=6, alpha=0.35, zorder=1, label=label)
 
 
@@ -305,7 +305,7 @@ def _label(shown: Sequence[tuple[Answer, Entry]], metric: str, ax: Any) -> str:
     return textwrap.fill("; ".join(targets.counts) or metric, min(most, 80))
 
 
-_STYLES = {"check": ("tab:blue", "o", "--"), "certify": ("tab:green", "s", "-")}
+_STYLES = {"check": ("tab:cyan", "o", "--"), "certify": (SEARCHING, "s", "-")}
 _LONGEST_TITLE = 100  # characters, in two lines; widths are in the picture anyway
 
 
@@ -408,7 +408,7 @@ class HoldoutBudgetDisplay:
         self.published_ = None
         if outlook.published is not None and not report.closed:
             label = f"publish() would release: {outlook.published:.3f}"
-            self.published_ = ax.axhline(outlook.published, color="tab:purple", linestyle="-.", label=label)
+            self.published_ = ax.axhline(outlook.published, color=PUBLISHED, linestyle="-.", label=label)
         if report.tolerance is not None:
             label = f"tolerance {report.tolerance:g}"
             ax.axhline(report.tolerance, color="black", linestyle=":", label=label)
@@ -445,10 +445,10 @@ class CertifiedSearchDisplay:
 
     Hollow points are the scores that the search itself saw. The dashed line is the best of them, the *naive
     best*, which is too good, as it is the best of many. The band is the certified interval of
-    ``best_estimator_``, which holds however many candidates and searches there were. The solid line is its
-    value; a dotted line is what stands for it while the exact value is sealed. If the holdout was
-    asked about candidates, each has its certified interval as a bar. Scores of another metric than the
-    certified one are not drawn.
+    ``best_estimator_``, which holds however many candidates and searches there were: blue while searching,
+    orange once its score is published. The solid line is this score; there is none while it is sealed. If the
+    holdout was asked about candidates, each has its certified interval as a bar. Scores of another metric
+    than the certified one are not drawn.
 
     Parameters
     ----------
@@ -469,7 +469,7 @@ class CertifiedSearchDisplay:
     confidence_level : float, default=0.95
         The probability that all intervals of the ledger hold together.
     exact : bool, default=True
-        Whether the certified score is exact; else it stands for a cell or a window.
+        Whether the value is the holdout's own score, which is drawn; else only the interval is.
     published : bool, default=False
         Whether it was published.
     about : str, default=""
@@ -481,7 +481,9 @@ class CertifiedSearchDisplay:
     figure_ : matplotlib figure
     points_ : matplotlib PathCollection
         The candidates.
-    naive_, value_ : matplotlib lines
+    naive_ : matplotlib line
+    value_ : matplotlib line or None
+        None while the score is sealed.
     band_ : matplotlib patch
 
     Examples
@@ -584,20 +586,20 @@ class CertifiedSearchDisplay:
         if self.bars is not None:
             asked = np.isfinite(self.bars).all(axis=1)
             ax.vlines(
-                numbers[asked], *self.bars[asked].T, color="tab:blue", linewidth=1.2,
+                numbers[asked], *self.bars[asked].T, color=SEARCHING, linewidth=1.2,
                 label="certified, each candidate", zorder=2,
             )  # fmt: skip
+        what = "certified" if self.exact else "while searching"
+        what, colour = ("published", PUBLISHED) if self.published else (what, SEARCHING)
         if low is not None and high is not None:
             self.band_ = ax.axhspan(
-                low, high, facecolor="tab:green", alpha=0.18, edgecolor="tab:green", hatch="//", linewidth=0,
-                label=f"certified [{low:.3g}, {high:.3g}]", zorder=0,
+                low, high, facecolor=colour, alpha=0.18, edgecolor=colour, hatch="//", linewidth=0,
+                label=f"{what}: in [{low:.3g}, {high:.3g}]", zorder=0,
             )  # fmt: skip
-        what = "certified score" if self.exact else "exact score sealed, shown as"
-        what = "published" if self.published else what
-        self.value_ = ax.axhline(
-            self.value, color="tab:green", linewidth=2, zorder=1, linestyle="-" if self.exact else ":",
-            label=f"{what} {self.value:.3g}",
-        )  # fmt: skip
+        self.value_ = None
+        if self.exact:
+            label = f"{what}: {self.value:.3g}"
+            self.value_ = ax.axhline(self.value, color=colour, linewidth=2, zorder=1, label=label)
         label = f"best score of the search {self.naive_best:.3g}"
         self.naive_ = ax.axhline(self.naive_best, color="black", linestyle="--", label=label, zorder=1)
         self.points_ = ax.scatter(

@@ -8,15 +8,16 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from sklearn_ada import plan_holdout
+from sklearn_ada.planning.display import PUBLISHED, SEARCHING
 
 ROWS = 2_000
 SEARCHES = (1, 2, 5, 10, 20, 50, 100)
 LINES = {
-    "new rows for each search": ("sample splitting", "#c0392b"),
-    "sklearn_ada, while searching": ("cells, while searching", "#2e86c1"),
-    "sklearn_ada, published": ("cells, published", "#239b56"),
+    "new rows for each search": ("sample splitting", "tab:gray"),
+    "sklearn_ada, while searching": ("cells, while searching", SEARCHING),
+    "sklearn_ada, published": ("cells, published", PUBLISHED),
 }
-"""What the picture calls a method of `plan_holdout`, and its colour, which is seen on white and on black."""
+"""What the picture calls a method of `plan_holdout`, and its colour, as in every picture."""
 GREY = "#808080"
 
 
@@ -42,9 +43,7 @@ def main(picture: Path) -> None:
     for name, points in lines.items():
         colour = LINES[name][1]
         axes.plot(SEARCHES, points, "o-", color=colour)
-        axes.annotate(
-            name, (SEARCHES[-1], points[-1]), (8, 0), textcoords="offset points", color=colour, va="center"
-        )
+        axes.annotate(name, (SEARCHES[-1], points[-1]), (8, 0), textcoords="offset points", va="center")
     axes.set(
         xscale="log",
         xticks=SEARCHES,

@@ -42,6 +42,7 @@ from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.holdout import Holdout
 from sklearn_ada.ledger.addresses import without_passwords
 from sklearn_ada.model_selection.reusable import ReusableHoldoutCV
+from sklearn_ada.planning.display import NAIVE, PUBLISHED, SEARCHING
 from sklearn_ada.planning.plan import HoldoutPlan, plan_holdout
 
 T = TypeVar("T")
@@ -262,15 +263,15 @@ def _draw(
     figure = Figure(figsize=(10, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for place, each in enumerate(searches.values()):
-        left.plot(each.best_score_interval_, [place] * 2, "|-", color="tab:blue", label="while searching")
-        left.plot(each.best_score_, place, "o", color="tab:blue", label="its own score (CV)")
-    left.plot(final.interval, [len(searches)] * 2, "|-", color="tab:green", linewidth=3)
-    left.plot(final.value, len(searches), "D", color="tab:green", label="published")
+        left.plot(each.best_score_interval_, [place] * 2, "|-", color=SEARCHING, label="while searching")
+        left.plot(each.best_score_, place, "o", color="black", mfc="white", label="its own score (CV)")
+    left.plot(final.interval, [len(searches)] * 2, "|-", color=PUBLISHED, linewidth=3)
+    left.plot(final.value, len(searches), "s", color=PUBLISHED, label="published")
     left.set(yticks=range(len(searches) + 1), yticklabels=[*searches, "the model kept"], title="digits")
     left.set_xlabel("accuracy")
     for kind, colour, label, aside in (
-        ("naive", "tab:red", "plain holdout", -0.1),
-        ("certified", "tab:blue", "sklearn_ada", 0.1),
+        ("naive", NAIVE, "plain holdout", -0.1),
+        ("certified", PUBLISHED, "sklearn_ada", 0.1),
     ):
         for place, runs in enumerate(chosen.values()):
             where = [place + aside] * 2

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+SEARCHING, PUBLISHED, NAIVE = "tab:blue", "tab:orange", "tab:red"
+"""The colours of what a holdout answers to a search, of a published score, and of a plain holdout's best."""
+
 _AXES = {"n": "rows needed", "n_questions": "questions answered", "width": "half-width"}
 _OURS = (
     *("coded checks", "certify after checks", "certify each"),
@@ -25,7 +28,7 @@ _OURS = (
 
 _LIMIT = "fixed in advance"
 _LOOKS: dict[str, dict[str, Any]] = {
-    "a Holdout or a search as it comes": {"facecolor": "tab:blue", "edgecolor": "black"},
+    "a Holdout or a search as it comes": {"facecolor": SEARCHING, "edgecolor": "black"},
     "other methods for adaptive questions": {"facecolor": "lightsteelblue", "edgecolor": "black"},
     "only if questions do not depend on answers": {"facecolor": "white", "edgecolor": "black"},
     "in quantile levels: stable medians": {"facecolor": "lightgray", "edgecolor": "black", "hatch": "//"},
@@ -146,18 +149,21 @@ class PlanDisplay:
 
 
 def _tick(ax: Axes) -> None:
-    """Write plain numbers at powers of ten, and between if they are few.
-
-    Thousands are written with k, and millions with M.
-    """
-    from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+    """Write plain numbers at powers of ten, and between if they are few."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = ax.get_xlim()
     axis, subs = ax.xaxis, (1.0, 2.0, 5.0) if high / low < 1e3 else (1.0,)
     axis.set_major_locator(LogLocator(subs=subs, numticks=8))
-    plain = FuncFormatter(lambda value, _: f"{value:g}")
-    axis.set_major_formatter(EngFormatter(sep="") if high > 1.0 else plain)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _plain(value: float) -> str:
+    """Return a number as people write it: 0.05, 20,000 or 5 million."""
+    if value >= 1e6:
+        return f"{value / 1e6:,g} million"
+    return f"{value:,.0f}" if value >= 1.0 else f"{value:g}"
 
 
 def _look(row: MethodPlan) -> str:

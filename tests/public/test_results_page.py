@@ -51,7 +51,7 @@ def test_every_figure_has_its_full_form_a_seed_versions_and_a_picture(name):
         ("guess_and_check", ("small", "counted", "fill, no horizon", "missed")),
         ("most_questions", ("static", "splitting", 0)),
         ("continuous_integration", ("labels", "full", "Hoeffding", 0)),
-        ("search_sequences", ("widths", "2000", "cells, published", -1)),
+        ("search_sequences", ("widths", "2000", "ours, published", -1)),
         ("real_searches", ("sets", "digits, true labels", "naive", -1)),
         ("real_searches", ("sets", "fair, permuted labels", "widths", "unsealed", -1)),
         ("peers", ("peers", "sklearn_ada, checks", "last")),

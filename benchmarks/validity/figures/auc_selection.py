@@ -32,6 +32,7 @@ from benchmarks.validity.coverage import consistent
 from benchmarks.validity.figures.results import Claim, Shown, Table
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess
+from sklearn_ada.planning import display
 
 TITLE = "Selection by AUC on 100 rows (Gossmann et al., 2021)"
 SEED = 2021
@@ -487,28 +488,31 @@ def shown(result: dict[str, Any]) -> Shown:
 
 
 NAMES = {"check": "ours, while searching", "exact": "ours, published"}
+BESIDE: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": "small"}
+COLOURS = {
+    "naive": display.NAIVE,
+    "Thresholdout": "tab:gray",
+    "check": display.SEARCHING,
+    "exact": display.PUBLISHED,
+}
 
 
 def draw(result: dict[str, Any], figure: Any) -> None:
-    """Draw the bias by round, and all errors."""
+    """Draw the bias by round, and how far all values are off."""
     left, right = figure.subplots(1, 2)
     for name, values in result["by_round"].items():
-        left.plot(np.arange(1, len(values) + 1), values, label=NAMES.get(name, name))
+        label = NAMES.get(name, name)
+        left.plot(np.arange(1, len(values) + 1), values, color=COLOURS[name], label=label)
     left.axhline(0.0, color="0.7", linewidth=0.5)
-    left.set_xlabel("round")
-    left.set_ylabel("reported minus true AUC")
-    left.legend()
-    names = ("naive", "Thresholdout", *NAMES)
-    for number, (what, label) in enumerate((("bias", "too good"), ("abs", "off, in absolute value"))):
-        right.bar(
-            np.arange(len(names)) + 0.4 * number,
-            [result["errors"][n][what] for n in names],
-            0.38,
-            label=label,
-        )
-    right.set_xticks(
-        np.arange(len(names)) + 0.2,
-        [NAMES.get(n, n).replace(", ", ",\n").replace("while ", "while\n") for n in names],
-    )
-    right.set_ylim(top=0.18)
-    right.legend()
+    left.set(xlabel="round", ylabel="reported minus true AUC")
+    left.legend(frameon=False)
+    for place, (name, colour) in enumerate(COLOURS.items()):
+        bias, off = (result["errors"][name][what] for what in ("bias", "abs"))
+        right.barh(place - 0.2, bias, 0.38, color=colour)
+        right.barh(place + 0.2, off, 0.38, color=colour, alpha=0.4)
+        right.annotate("too good", (max(bias, 0.0), place - 0.2), (4, 0), **BESIDE)
+        right.annotate("off, either way", (off, place + 0.2), (4, 0), **BESIDE)
+    right.set(yticks=range(len(COLOURS)), xlabel="AUC, mean over all rounds")
+    right.set_yticklabels([NAMES.get(name, name).replace("ours, ", "ours,\n") for name in COLOURS])
+    right.invert_yaxis()
+    right.margins(x=0.4)

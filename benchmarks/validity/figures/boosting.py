@@ -25,6 +25,7 @@ from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess, MedianSettings
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.mechanisms import Ladder, ParameterFreeLadder
+from sklearn_ada.planning.display import NAIVE, SEARCHING
 
 TITLE = "The boosting attack (Blum, Hardt, ICML 2015)"
 SEED = 400
@@ -332,17 +333,18 @@ def draw(result: dict[str, Any], figure: Any) -> None:
     """Draw reported losses over the number of queries."""
     left, right = figure.subplots(1, 2, sharey=True)
     sweep = result["sweep"]
-    for name in BOARDS:
-        left.plot(sweep["k"], sweep["reported"][name], marker=".", label=name)
-    for kind in KINDS:
+    for name, style in zip(BOARDS, ("-", "--", "-.", ":"), strict=True):
+        colour = NAIVE if name == "plain" else "tab:gray"
+        left.plot(sweep["k"], sweep["reported"][name], style, color=colour, label=name)
+    for kind, style in zip(KINDS, ("-", ":", "--"), strict=True):
         low, high = np.transpose(sweep["intervals"][kind])
-        (line,) = right.plot(sweep["k"], sweep["reported"][kind], marker=".", label=f"{kind} guesses")
-        right.fill_between(sweep["k"], low, high, alpha=0.15, color=line.get_color())
+        right.plot(sweep["k"], sweep["reported"][kind], style, color="black", label=f"{kind} guesses")
+        right.fill_between(sweep["k"], low, high, alpha=0.2, color=SEARCHING, linewidth=0)
     for axis, title in ((left, "leaderboards"), (right, "ours: exact value and interval")):
         axis.set_xscale("log")
         axis.axhline(0.5, color="0.7", linewidth=0.5)
         axis.set_xlabel("queries")
         axis.set_title(title)
-        axis.legend(fontsize=6, loc="lower left")
+        axis.legend(frameon=False, fontsize="small", loc="lower left")
     left.set_ylabel("reported loss")
     left.set_ylim(0.0, 1.0)

@@ -23,6 +23,7 @@ from scipy.special import bdtr, bdtrc
 
 from benchmarks.validity.figures.results import Claim, Shown, Table
 from sklearn_ada import plan_holdout
+from sklearn_ada.planning.display import SEARCHING
 
 TITLE = "Labels for continuous integration (ease.ml/ci)"
 SEED = 0  # nothing is drawn
@@ -180,10 +181,15 @@ def draw(result: dict[str, Any], figure: Any) -> None:
     """Draw labels by method and adaptivity at the largest eps; the table has one method more."""
     axis = figure.subplots()
     names = list(result["labels"])
-    methods = ("Hoeffding", "exact, accuracy .9", "two models, Hoeffding", "two models, disagreement .1")
-    for number, method in enumerate(methods):
+    methods = {
+        "Hoeffding": "tab:gray",
+        "exact, accuracy .9": SEARCHING,
+        "two models, Hoeffding": "lightgray",
+        "two models, disagreement .1": "lightsteelblue",
+    }
+    for number, (method, colour) in enumerate(methods.items()):
         values = [result["labels"][name][method][0] for name in names]
-        axis.bar(np.arange(len(names)) + 0.2 * number, values, 0.19, label=method)
+        axis.bar(np.arange(len(names)) + 0.2 * number, values, 0.19, color=colour, label=method)
     axis.set_xticks(np.arange(len(names)) + 0.3, names)
-    axis.set_ylabel(f"labels, eps = {result['eps'][0]}")
-    axis.legend()
+    axis.set(ylabel=f"labels needed, eps = {result['eps'][0]}", ylim=(0, None))
+    axis.legend(frameon=False)

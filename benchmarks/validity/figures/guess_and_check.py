@@ -22,6 +22,7 @@ from benchmarks.validity.guess_and_check import GuessAndCheck
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess
 from sklearn_ada.answer import Answer
+from sklearn_ada.planning.display import PUBLISHED, SEARCHING
 
 TITLE = "Guess-and-Check's own analyst (Rogers et al., AISTATS 2020)"
 SEED = 2020
@@ -340,24 +341,41 @@ def shown(result: dict[str, Any]) -> Shown:
     return Shown(sentence, settings, (table, counted, tau), claims, remarks)
 
 
+LINES = {
+    "Guess-and-Check": "tab:gray",
+    "fill": "tab:cyan",
+    "cells, searching": SEARCHING,
+    "cells, closed": PUBLISHED,
+}
+
+
 def draw(result: dict[str, Any], figure: Any) -> None:
     """Draw numbers of answers by method."""
     left, right = figure.subplots(1, 2, width_ratios=(2, 1))
+    colours = SEARCHING, "lightsteelblue"
     for number, (analyst, methods_of) in enumerate(result["large"]["answered"].items()):
         means = [np.mean(methods_of[method]["answered"]) for method in METHODS]
-        left.barh(np.arange(len(METHODS)) + 0.38 * number, means, height=0.36, label=analyst)
+        left.barh(
+            np.arange(len(METHODS)) + 0.38 * number, means, height=0.36, color=colours[number], label=analyst
+        )
     left.set_yticks(np.arange(len(METHODS)) + 0.19, METHODS)
     left.invert_yaxis()
     left.set_xlabel(f"questions answered within {result['tau']}")
-    left.legend(fontsize=6)
+    left.legend(frameon=False, fontsize="small")
     ks = [int(k) for k in result["smallest"]]
     for name in ("Guess-and-Check", "fill"):
-        right.plot(ks, [np.mean(each[name]) for each in result["smallest"].values()], marker="o", label=name)
+        right.plot(
+            ks,
+            [np.mean(each[name]) for each in result["smallest"].values()],
+            marker="o",
+            color=LINES[name],
+            label=name,
+        )
     for name, label in (("searching", "cells, searching"), ("closed", "cells, closed")):
         values = [np.mean([each[name] for each in k["closed"]]) for k in result["smallest"].values()]
-        right.plot(ks, values, marker="o", linestyle="--", label=label)
+        right.plot(ks, values, marker="o", linestyle="--", color=LINES[label], label=label)
     right.set_xscale("log")
     right.set_xlabel("questions")
     right.set_ylabel("half-width")
     right.set_ylim(0.0)
-    right.legend(fontsize=6)
+    right.legend(frameon=False, fontsize="small")

@@ -25,6 +25,7 @@ from benchmarks.validity.metric_searches import (
 )
 from benchmarks.validity.real_twenty import SETS
 from benchmarks.validity.real_twenty import widths as widths_of_real
+from sklearn_ada.planning import display
 
 TITLE = "Searches by every metric"
 SEED = 0
@@ -153,9 +154,11 @@ def draw(result: dict[str, Any], figure: Any) -> None:
     last = {name: each[WHAT[1]]["median"][-1] for name, each in result["metrics"].items()}
     by_width = sorted(last, key=last.__getitem__)
     names = (by_width[-1], by_width[-2], by_width[len(last) // 2], by_width[0])
-    for axis, what in zip(figure.subplots(1, 2), WHAT[:2], strict=True):
-        for name in names:
-            axis.plot(result["after"], result["metrics"][name][what]["median"], marker=".", label=name)
-        axis.set_xlabel("searches")
-        axis.set_ylabel(f"{what}, over a single use")
-    axis.legend()
+    colours = dict(zip(WHAT, (display.SEARCHING, display.PUBLISHED), strict=False))
+    for axis, (what, colour) in zip(figure.subplots(1, 2), colours.items(), strict=True):
+        for name, style in zip(names, ("-", "--", "-.", ":"), strict=True):
+            medians = result["metrics"][name][what]["median"]
+            axis.plot(result["after"], medians, style, color=colour, label=name)
+        axis.set(xlabel="searches", xticks=result["after"], ylabel=f"{what}: width over that of a single use")
+        axis.set_ylim(0, 1.5 * max(axis.get_ylim()))
+        axis.legend(frameon=False, loc="upper left")

@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.validity.figures.results import Claim, Shown, Table
 from benchmarks.validity.most_questions import FIGURES, METHODS, SIZES, TAU, most
 from sklearn_ada import plan_holdout
+from sklearn_ada.planning.display import SEARCHING
 
 TITLE = "Most questions within .1"
 SEED = 0  # nothing is drawn
@@ -114,12 +115,15 @@ def shown(result: dict[str, Any]) -> Shown:
 def draw(result: dict[str, Any], figure: Any) -> None:
     """Draw numbers of questions over n, of two methods without guesses and of two with them."""
     axis = figure.subplots()
-    for name in ("rounding", "Gaussian, direct"):
-        axis.plot(result["n"], result["static"][name], "-", marker="o", markersize=3, label=name)
-    for name in ("coded checks, every guess is a surprise", "coded checks, one guess in a hundred"):
-        axis.plot(result["n"], result["ours"][name], "--", marker="o", markersize=3, label=f"ours: {name}")
-    axis.set_xscale("log")
-    axis.set_yscale("log")
-    axis.set_xlabel("records")
-    axis.set_ylabel(f"questions within {result['tau']}")
-    axis.legend()
+    lines = {
+        **{name: (result["static"][name], "tab:gray", style) for name, style in NO_GUESSES.items()},
+        **{f"ours: {name}": (result["ours"][name], SEARCHING, style) for name, style in GUESSES.items()},
+    }
+    for name, (values, colour, style) in lines.items():
+        axis.plot(result["n"], values, style, color=colour, marker="o", markersize=3, label=name)
+    axis.set(xscale="log", yscale="log", xlabel="records", ylabel=f"questions within {result['tau']}")
+    axis.legend(frameon=False)
+
+
+NO_GUESSES = {"rounding": "--", "Gaussian, direct": "-"}
+GUESSES = {"coded checks, every guess is a surprise": "--", "coded checks, one guess in a hundred": "-"}

@@ -41,6 +41,7 @@ def write_page(folder: Path = FOLDER) -> Path:
 def _section(name: str, written: dict[str, Any]) -> str:
     module = module_of(name)
     shown = module.shown(written["result"])
+    commit = f"commit {written['commit']}; " if written.get("commit") else ""
     versions = ", ".join(f"{package} {version}" for package, version in written["versions"].items())
     title = module.TITLE
     picture = [f".. image:: {FOLDER.name}/{name}.svg", f"   :alt: {title}", ""]
@@ -54,7 +55,7 @@ def _section(name: str, written: dict[str, Any]) -> str:
         lines += [remark, ""]
     lines += [
         f"*Form: {written['form']}; seed {written['seed']}; {written['date']}; {written['seconds']:,} "
-        f"seconds; {versions}.*",
+        f"seconds; {commit}{versions}.*",
         "",
         *_END_OF_FOLD,
     ]

@@ -30,6 +30,7 @@ from benchmarks.validity.peers import (
     Told,
     kept,
 )  # fmt: skip
+from sklearn_ada.planning.display import NAIVE, SEARCHING
 
 TITLE = "Peers in one run"
 SEED = 23
@@ -234,9 +235,12 @@ def draw(result: dict[str, Any], figure: Any) -> None:
     """Draw what each peer reports of the last vote, with the half-width that it states."""
     axis = figure.subplots()
     found = {name: each for name, each in result["peers"].items() if each and each["last"] is not None}
-    for number, each in enumerate(found.values()):
+    for number, (name, each) in enumerate(found.items()):
         error = each["half-width"]
-        axis.errorbar([number], [each["last"]], yerr=None if error is None else [error], fmt="o", capsize=4)
-    axis.axhline(0.5, color="0.6", linewidth=0.5)
+        colour = {"plain holdout": NAIVE, "sklearn_ada, checks": SEARCHING}.get(name, "tab:gray")
+        arms = None if error is None else [error]
+        axis.errorbar([number], [each["last"]], yerr=arms, fmt="o", capsize=4, color=colour)
+    axis.axhline(0.5, color="black", linestyle="--", linewidth=1, label="truth")
+    axis.legend(frameon=False)
     axis.set_xticks(range(len(found)), list(found), rotation=15, ha="right")
     axis.set_ylabel("accuracy of the last vote")

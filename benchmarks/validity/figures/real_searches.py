@@ -32,6 +32,7 @@ from benchmarks.validity.search_conversations import (
     optuna_version,
 )
 from benchmarks.validity.searches import AFTER
+from sklearn_ada.planning.display import NAIVE, PUBLISHED
 
 __all__ = ["SEED", "TITLE", "draw", "measured", "run", "shown"]
 
@@ -200,17 +201,21 @@ def draw(result: dict[str, Any], figure: Any) -> None:
     left, right = figure.subplots(1, 2)
     sets = sorted(result["sets"].items(), key=lambda item: item[1]["naive"][-1] / item[1]["standard error"])
     alike = [[item for item in sets if item[0].endswith(labels)] for labels in LABELS]
-    for number, (name, each) in enumerate(item for group in alike for item in (group[-1], group[0])):
-        color = f"C{number}"
+    most = max(each["naive"][-1] / each["standard error"] for _, each in sets)
+    drawn = [item for group in alike for item in (group[-1], group[0])]
+    for style, (name, each) in zip(("--", "-.", "-", ":"), drawn, strict=True):
         values = [value / each["standard error"] for value in each["naive"]]
-        left.plot(result["after"], values, color=color, marker=".", label=name)
-        right.plot(result["after"], each["widths"]["published"], color=color, marker=".")
-        right.plot(result["after"], each["widths"]["splitting"], ":", color=color)
+        left.plot(result["after"], values, style, color=NAIVE, label=name)
+    name, each = max(sets, key=lambda item: item[1]["widths"]["published"][-1])
+    for scheme, label, colour in (
+        ("splitting", "new rows for each search", "tab:gray"),
+        ("published", "ours, published", PUBLISHED),
+    ):
+        right.plot(result["after"], each["widths"][scheme], marker=".", color=colour, label=label)
+    right.axhline(1.0, color="black", linestyle="--", label="a single use")
     left.axhline(0.0, color="0.7", linewidth=0.5)
-    left.set_ylabel("optimism of the naive best,\nstandard errors")
-    left.set_ylim(top=4.5)
-    left.legend()
-    right.set_yscale("log")
-    right.set_ylabel("width over a single use:\npublished; dotted: splitting")
+    left.set(ylabel="how much too good the naive best is,\nin standard errors", ylim=(-0.2, 1.6 * most))
+    right.set(ylabel=f"width over that of a single use\n({name}, the widest)", ylim=(0, None))
     for axis in (left, right):
-        axis.set_xlabel("searches")
+        axis.set(xlabel="searches", xticks=result["after"])
+        axis.legend(frameon=False, loc="upper left")

@@ -1,4 +1,4 @@
-"""What a figure's run leaves behind: a JSON file with seed, date and versions, and a picture."""
+"""What a figure's run leaves behind: a JSON file with seed, date, commit and versions, and a picture."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import datetime
 import importlib
 import json
 import platform
+import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -92,7 +93,7 @@ def load(name: str, folder: Path = FOLDER) -> dict[str, Any] | None:
 def run_and_save(name: str, *, full: bool, folder: Path = FOLDER) -> dict[str, Any]:
     """Compute a figure, write its JSON file and its picture, and return what was written."""
     module = module_of(name)
-    begun = time.perf_counter()
+    begun, commit = time.perf_counter(), _commit()
     result = module.run(full)
     head = {
         "figure": name,
@@ -100,6 +101,7 @@ def run_and_save(name: str, *, full: bool, folder: Path = FOLDER) -> dict[str, A
         "seed": module.SEED,
         "date": datetime.date.today().isoformat(),
         "seconds": round(time.perf_counter() - begun),
+        "commit": commit,
         "versions": {
             "python": platform.python_version(),
             **{each.__name__: each.__version__ for each in (np, scipy, sklearn, sklearn_ada)},
@@ -118,10 +120,19 @@ def draw(name: str, written: dict[str, Any], folder: Path) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({"svg.hashsalt": name, "font.size": 8, "svg.fonttype": "none"}):
-        figure = Figure(figsize=(7.0, 2.8), layout="constrained")
+    with matplotlib.rc_context({"svg.hashsalt": name, "font.size": 10, "svg.fonttype": "none"}):
+        figure = Figure(figsize=(9.0, 4.2), layout="constrained")
         module_of(name).draw(written["result"], figure)
         figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+
+
+def _commit() -> str:
+    """Return the last commit that changed the package, or "" where there is no history."""
+    command = ["git", "log", "-1", "--format=%h", "--", str(Path(sklearn_ada.__file__).parent)]
+    try:
+        return subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def _rounded(part: Any) -> Any:

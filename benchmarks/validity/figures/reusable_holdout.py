@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from benchmarks.validity.figures.results import Claim, Shown, Table
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada import Guess, Metric, NoiseSettings
+from sklearn_ada.planning.display import NAIVE, SEARCHING
 
 TITLE = "The reusable holdout (Dwork et al., Science 2015)"
 SEED = 2015
@@ -396,21 +397,31 @@ def _of_kept(panels: dict[str, Any]) -> Table:
     return Table("The classifier that each certified run keeps: one exact answer at its end", header, rows)
 
 
+COLOURS = dict(zip(METHODS, (NAIVE, "tab:gray", SEARCHING), strict=True))
+
+
 def draw(result: dict[str, Any], figure: Any) -> None:
     """Draw accuracies over k: three methods, without and with signal."""
     axes = figure.subplots(2, 3, sharex=True, sharey=True)
-    figure.set_size_inches(7.0, 4.4)
+    figure.set_size_inches(9.0, 5.6)
     for row, (name, panel) in zip(axes, result["panels"].items(), strict=True):
         for axis, method in zip(row, METHODS, strict=True):
-            for what, style in (("training", ":"), ("reported", "-"), ("fresh", "--")):
-                axis.plot(result["k"], panel[method][what], style, label=what)
+            axis.plot(result["k"], panel[method]["training"], ":", color="gray", label="in training")
+            axis.plot(result["k"], panel[method]["reported"], color=COLOURS[method], label="reported")
+            axis.plot(result["k"], panel[method]["fresh"], "k--", label="on fresh records: the truth")
             if method == "certified":
                 axis.fill_between(
-                    result["k"], panel[method]["low"], panel[method]["high"], alpha=0.25, label="interval"
+                    result["k"],
+                    panel[method]["low"],
+                    panel[method]["high"],
+                    color=SEARCHING,
+                    alpha=0.25,
+                    linewidth=0,
+                    label="interval",
                 )
             axis.set_title(f"{method}, {name}")
             axis.axhline(0.5, color="0.7", linewidth=0.5)
         row[0].set_ylabel("accuracy")
-    axes[0, 2].legend(fontsize=6)
+    figure.legend(handles=axes[0, 2].get_legend_handles_labels()[0], loc="outside lower center", ncols=4)
     for axis in axes[1]:
         axis.set_xlabel("features that vote")

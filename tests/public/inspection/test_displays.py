@@ -129,7 +129,8 @@ def test_sealed_answers_show_how_wide_they_would_be_if_published(trees, holdout_
     display = AnswersDisplay.from_holdout(holdout)
     assert set(display.bars_) == {"sealed", "published"}
     np.testing.assert_allclose(ends(display.bars_["sealed"]), [answer.interval for answer in answers])
-    bands = collection(display, "width if published then")
+    assert "while searching" in labels(display)
+    bands = collection(display, "about what publish() would have given")
     assert [band[0, 1] for band in bands.get_segments()] == [0, 1]  # the third was published
     would_be = [
         np.clip([a.value - a.published, a.value + a.published], *a.interval) for a in answers[:2]

@@ -8,6 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
 from sklearn_ada import CertifiedSearchDisplay, ReusableHoldoutCV
+from sklearn_ada.planning.display import PUBLISHED
 from tests.support.searches import grid
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -43,7 +44,7 @@ def test_the_search_saw_its_own_scores_and_the_winner_is_certified(fitted):
     own = search.cv_results_["mean_test_score"]
     np.testing.assert_allclose(points(display), np.column_stack([range(4), own]))
     assert set(display.naive_.get_ydata()) == {own.max()}
-    assert set(display.value_.get_ydata()) == {search.best_answer_.value}
+    assert display.value_ is None
     low, high = search.best_score_interval_
     assert (display.band_.get_y(), display.band_.get_height()) == pytest.approx((low, high - low))
     assert display.bars is None
@@ -56,13 +57,13 @@ def test_the_search_saw_its_own_scores_and_the_winner_is_certified(fitted):
     np.testing.assert_array_equal(points(again), points(display))
 
 
-def test_the_centre_of_a_cell_is_not_shown_as_the_exact_score(fitted):
+def test_a_score_is_drawn_once_it_is_published_in_the_colour_of_published_scores(fitted):
     search = fitted()
-    for label, style in (("exact score sealed, shown as", ":"), ("published", "-")):
-        line = drawn(search).value_
-        assert line.get_label().startswith(label)
-        assert line.get_linestyle() == style
-        search.publish()
+    assert drawn(search).band_.get_label().startswith("while searching: in [")
+    final, display = search.publish(), drawn(search)
+    assert set(display.value_.get_ydata()) == {final.value}
+    assert display.value_.get_color() == PUBLISHED
+    assert display.band_.get_label().startswith("published: in [")
 
 
 def test_candidates_that_were_asked_have_a_bar_each(fitted):
