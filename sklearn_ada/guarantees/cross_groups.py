@@ -38,6 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import squareform
 
 from sklearn_ada._validation import bad_parameter, checked
 from sklearn_ada.guarantees.intervals import Array, Interval
@@ -300,8 +301,10 @@ def _blocks(by_bundle: Array, of_one_group: Array) -> Array:
     """Return what each two bundles have in common, with a part of what the groups of either have."""
     count = len(by_bundle)
     within = (np.diag(by_bundle) - of_one_group) / (count - 1.0)
-    both = by_bundle + by_bundle.T + within[:, None] + within[None, :]
-    return np.asarray(both[np.triu_indices(count, 1)])
+    both = by_bundle + by_bundle.T
+    both += within[:, None]
+    both += within  # in place, as there may be millions of blocks
+    return np.asarray(squareform(both, checks=False))
 
 
 def _sums(places: NDArray[np.int64], values: Array, count: int) -> Array:
