@@ -26,7 +26,7 @@ if not PAGES or BROWSER is None:
 
 LOOKED_AT = (
     *("index", "quickstart", "summary", "which_one", "details", "reading", "glossary", "faq", "results"),
-    *("certificate", "ledger", "metrics", "consumers", "api", "gallery/index", "releases"),
+    *("promise", "certificate", "ledger", "metrics", "consumers", "api", "gallery/index", "releases"),
     *("gallery/quickstart/plot_0_three_days", "generated/sklearn_ada.ReusableHoldoutCV", "theory/transcript"),
     *("generated/sklearn_ada.Holdout", "generated/sklearn_ada.exceptions.BudgetExhaustedError"),
     "mechanisms/sparse_vector",

@@ -42,7 +42,10 @@ def prose(text, no_prose):
 
 
 FIRST = {"README": prose(README, MARKDOWN)}
-FIRST |= {name: prose((DOCS / f"{name}.rst").read_text(), PAGE) for name in ("index", "quickstart")}
+FIRST |= {
+    name: prose((DOCS / f"{name}.rst").read_text(), PAGE)
+    for name in ("index", "quickstart", "summary", "faq", "promise", "limits")
+}
 FIRST |= {name: prose(sentence, PAGE) for name, sentence in SENTENCES.items()}
 
 
@@ -81,3 +84,10 @@ def test_another_word_of_ours_is_found():
     assert terms_in(prose(page, PAGE)) == {"certify", "surprise"}
     readme = "It [unseals](a_cell) `x`:\n```text\nvacuous\n```"
     assert terms_in(prose(readme, MARKDOWN)) == {"unseal", "sealed"}
+
+
+def test_the_page_of_promises_begins_with_what_is_assumed_and_is_short():
+    page = (DOCS / "promise.rst").read_text()
+    titles = re.findall(r"^(.+)\n-{4,}$", page, flags=re.MULTILINE)
+    assert titles[0] == "What is assumed"
+    assert len(prose(page, (*PAGE, r"(?m)^=.*$")).split()) <= 1_000
