@@ -291,6 +291,17 @@ def number(value: float | None, missing: str = "") -> str:
     return missing if value is None else f"{value:.4g}"
 
 
+def in_full(value: Any, digits: int = 2) -> str:
+    """Return a number with so many digits, and no exponent if it is large.
+
+    Examples
+    --------
+    >>> in_full(0.01234), in_full(123.4), in_full(17_123_456.0, 3)
+    ('0.012', '120', '17,100,000')
+    """
+    return f"{float(f'{value:.{digits}g}'):,.12g}"
+
+
 def percent(part: float) -> str:
     """Return a number in percent, with all its digits.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 from sklearn_ada._html import facts, folded, framed, paragraph
-from sklearn_ada._validation import percent
+from sklearn_ada._validation import in_full, percent
 
 VERDICTS = ("agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused")
 """The words for what came of a question (see `Answer`); only the last two come without a value."""
@@ -205,7 +205,7 @@ class Answer:
             below, above = math.floor(1000.0 * self.levels[0]), math.ceil(1000.0 * self.levels[1])
             text += f", between the {below / 10:g}% and {above / 10:g}% quantiles of rounded values"
         if self.published is not None:
-            text += f", published now: about +-{self.published:.2g}"
+            text += f", published now: about +-{in_full(self.published)}"
         return text + (", VACUOUS" if self.certificate is not None and self.certificate.vacuous else "")
 
     def in_words(self, guess: float | None = None, name: str = "guess") -> str:

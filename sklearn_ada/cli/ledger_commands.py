@@ -12,7 +12,9 @@ import argparse
 import itertools
 import pathlib
 import sys
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismat
 from sklearn_ada.holdout.certificate import verify_certificate
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.publishing import close
-from sklearn_ada.holdout.records import Entry, entry_of, read_record
+from sklearn_ada.holdout.records import AS_IN, OUTCOMES, Entry, entry_of, read_record
 from sklearn_ada.holdout.report import HoldoutReport, Targets, askers_of, summary_of
 from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import State
@@ -146,7 +148,8 @@ def add_ledger_commands(commands: Any) -> None:
         return made
 
     show = action(show_ledger, "show", "list its records: who asked what, when, and what came of it")
-    show.add_argument("--limit", type=count, help="only so many of the last records")
+    show.add_argument("--all", action="store_true", help="every record, also those that are no question")
+    show.add_argument("--limit", type=count, help="only so many of the last records, of every kind")
     form = show.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a list of objects, one a record")
     form.add_argument("--csv", action="store_true", help="comma-separated, one line a record")
@@ -173,7 +176,9 @@ def show_ledger(arguments: argparse.Namespace) -> None:
     if arguments.limit is None:
         entries = [Entry.of(record) for record in ledger.records()]
         summary = ledger.read(
-            lambda s: f"revealed {s.account.nats:.4g} nats in all; asked {s.asked}, refused {s.refused}"
+            lambda s: (
+                f"revealed {s.account.nats:.4g} nats in all; asked: {_listed(s.asked)}; refused: {s.refused}"
+            )
         )
     else:
         reached, records = ledger.tail(arguments.limit)
@@ -184,10 +189,32 @@ def show_ledger(arguments: argparse.Namespace) -> None:
     elif arguments.csv:
         write_csv([entry.to_dict() for entry in entries], sys.stdout)
     else:
-        targets = Targets(entry.score_of for entry in entries)
-        print(aligned(_HEAD, [_cells(entry, targets) for entry in entries], right=_NUMBERS))
+        shown = entries if arguments.all or arguments.limit is not None else _questions(entries)
+        targets = Targets(entry.score_of for entry in shown)
+        rows = [_cells(entry, targets) for entry in shown]
+        used = [place for place in range(len(_HEAD)) if place == 0 or any(row[place] for row in rows)]
+        columns = [[line[place] for place in used] for line in (_HEAD, *rows)]
+        print(aligned(columns[0], columns[1:], right=_NUMBERS))
+        if len(shown) < len(entries):
+            summary += f"; --all lists {counted(len(entries) - len(shown), 'record')} more"
         print(summary)
         print(*targets.lines, sep="\n", end="\n" if targets.lines else "")
+
+
+def _questions(entries: Sequence[Entry]) -> list[Entry]:
+    """Return entries without those that keep the books; what was asked again is counted where it stands."""
+    again = Counter(entry.reason for entry in entries if entry.verdict == OUTCOMES[0])
+    return [
+        replace(
+            entry, reason="; ".join(filter(None, (entry.reason, _times(again[AS_IN.format(entry.index)]))))
+        )
+        for entry in entries
+        if entry.kind not in _BOOKKEEPING and entry.verdict != OUTCOMES[0]
+    ]
+
+
+def _times(count: int) -> str:
+    return f"asked again {counted(count, 'time')}" if count else ""
 
 
 def verify_ledger(arguments: argparse.Namespace) -> None:
@@ -322,6 +349,7 @@ _HEAD = (
     *("nats", "verdict", "reason"),
 )
 _WITH_INTERVAL = ("answer", "sealed", "unsealed")
+_BOOKKEEPING = ("genesis", "round", "round_close", "overlap", "begin", "given_up", "checkpoint")
 _NUMBERS = ("#", "guess", "answer", "nats")
 
 
@@ -330,7 +358,7 @@ def _cells(entry: Entry, targets: Targets) -> list[str]:
     cells = (
         str(entry.index), entry.time, entry.who, entry.label, entry.kind, entry.model,
         (entry.metric or "") + targets.mark(entry.score_of), entry.mechanism or entry.purpose,
-        number(entry.guess), number(entry.answer),
+        number(entry.guess), "" if entry.kind == "sealed" else number(entry.answer),  # else a cell's centre
         f"[{ends[0]}, {ends[1]}]" if entry.kind in _WITH_INTERVAL else "",
         number(entry.nats), entry.verdict, entry.reason,
     )  # fmt: skip

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_ada._solving import largest_integer
-from sklearn_ada._validation import bad_parameter, check_option, counted
+from sklearn_ada._validation import bad_parameter, check_option, counted, in_full
 from sklearn_ada.accounting.events import CodedRelease
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import final_half_width, foreseen_half_width, with_routes
@@ -322,8 +322,9 @@ def headline(
         return _NOTHING
     last = useful[-1]
     many = max(last.after, 1)
-    return f"You can still ask {counted(many, 'question')} at +-{last.half_width:.2g} whose guesses hold" + (
-        ", and more at wider intervals." if last is ahead[-1] else "; add fresh rows (top_up) for more."
+    return (
+        f"You can still ask {counted(many, 'question')} at +-{in_full(last.half_width)} whose guesses hold"
+        + (", and more at wider intervals." if last is ahead[-1] else "; add fresh rows (top_up) for more.")
     )
 
 
@@ -340,7 +341,7 @@ def _headline_of_searches(outlook: Outlook, tolerance: float | None) -> str:
         return NOT_FORESEEN
     first, *_, last = outlook.of("certify")
     kept = outlook.published < _VACUOUS
-    publishing = f"publish() would release a score at about +-{outlook.published * outlook.span:.2g}."
+    publishing = f"publish() would release a score at about +-{in_full(outlook.published * outlook.span)}."
     if outlook.finals:
         were = "score was" if outlook.finals == 1 else "scores were"
         publishing = f"{outlook.finals} {were} published, and of another model {publishing}"
@@ -354,9 +355,9 @@ def _headline_of_searches(outlook: Outlook, tolerance: float | None) -> str:
     text = f"The next search by {outlook.metric}"
     if left is not None:
         text = f"You can still run {_count_of(left, 'search')} by {outlook.metric}; the next"
-    text += f" is answered at about +-{first.half_width * outlook.span:.2g}"
+    text += f" is answered at about +-{in_full(first.half_width * outlook.span)}"
     if left is None and last.half_width < _VACUOUS:
-        text += f", after {last.after} more at +-{last.half_width * outlook.span:.2g}"
+        text += f", after {last.after} more at +-{in_full(last.half_width * outlook.span)}"
     return f"{text}, if guesses hold; {publishing}" if kept else f"{text}, if guesses hold."
 
 

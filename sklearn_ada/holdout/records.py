@@ -613,6 +613,7 @@ class SelectionRecord(MechanismRecord):
 
 
 OUTCOMES = ("the same", "different")
+AS_IN = "as in record {}"
 """What can come of a confirmation, by the value of its symbol."""
 
 
@@ -687,7 +688,7 @@ class ConfirmationRecord(ReleaseRecord):
     def columns(self) -> dict[str, Any]:
         """Return whether the answers are the same, for a table of records."""
         same, compared = self.same_as, ", ".join(map(str, self.compared_with))
-        reason = f"not as in record {compared}" if same is None else f"as in record {same}"
+        reason = f"not as in record {compared}" if same is None else AS_IN.format(same)
         return {"verdict": OUTCOMES[same is None], "reason": reason}
 
 

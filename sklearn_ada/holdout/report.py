@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sklearn_ada._html import facts, folded, framed, paragraph, table
-from sklearn_ada._validation import counted, percent, printable
+from sklearn_ada._validation import counted, in_full, percent, printable
 from sklearn_ada.answer import ROUNDED, Answer, population_of
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.outlook import Outlook, headline, last_search, on_rows, outlook_of
@@ -267,7 +267,7 @@ class HoldoutReport:
             lines.append(f"  next {name}: +-{widths} of the range after {after} more {held}{left}")
         if outlook.published is not None and not self.closed:
             one, width = "another" if outlook.finals else "a", outlook.published * outlook.span
-            lines.append(f"  publish() would release {one} score at about +-{width:.3g}")
+            lines.append(f"  publish() would release {one} score at about +-{in_full(width, 3)}")
         return lines
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._html import folded, framed, paragraph
 from sklearn_ada._notices import tell, warn_user
-from sklearn_ada._validation import bad_parameter, counted
+from sklearn_ada._validation import bad_parameter, counted, in_full
 from sklearn_ada.answer import Answer, population_of
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
@@ -790,7 +790,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         assert answer.target is not None
         lines = [self._score_line, f"target: {population_of(answer.target)}"]
         if answer.published is not None:
-            lines.append(f"Not published yet: publish() gives about ±{answer.published:.2g}.")
+            lines.append(f"Not published yet: publish() gives about ±{in_full(answer.published)}.")
         certificate = folded("certificate", answer.certificate._repr_html_())
         return framed(paragraph(*lines, strong=1), certificate, paragraph(headline_of(self.holdout_)))
 

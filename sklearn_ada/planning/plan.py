@@ -21,6 +21,7 @@ from sklearn_ada._validation import (
     bad_parameter,
     check_real,
     checked,
+    in_full,
     instance,
     integer,
     or_none,
@@ -384,6 +385,6 @@ def _cells(row: MethodPlan) -> list[str]:
     return [
         row.method, *(f"{rows:,}" if math.isfinite(rows) else "none" for rows in (row.n, _QUARTER * row.n)),
         f"{row.n_questions:,}" + ("+" if row.n_questions == MOST_QUESTIONS else ""),
-        "none" if row.vacuous else f"{row.width:.3g}",
+        "none" if row.vacuous else in_full(row.width, 3),
         row.unit, row.certifies, "yes" if row.adaptive else "no",
     ]  # fmt: skip

@@ -43,6 +43,7 @@ _APART = (1e-3, 20.0)  # between the classes, in standard deviations of a score
 _ERRORS = (1e-6, 1e9)  # over the standard deviation of the predictions
 _RELATIVE = ("log_error", "percentage", "deviance", "likelihood")  # in names of what has no typical scale
 _DRAWS, _DRAWN_ROWS = 5, 1000  # for what an exact answer costs
+_FAR = 1e6  # a limit that nobody needs to know
 _SEED = 0
 
 Floats = NDArray[np.float64]
@@ -128,9 +129,11 @@ class TypicalRows:
         """Raise ValueError if no typical rows have the value that is expected."""
         ends = sorted(self.expected_value + self._off(scale) for scale in self._scales)
         if not ends[0] < self.expected_value < ends[1]:
-            between = f"between {ends[0]:.3g} and {ends[1]:.3g} where scoring={self.scoring!r}"
-            fix = "It is the score that you expect: of an error minus its size, in the units of y."
-            raise bad_parameter("expected_value", "plan_holdout", between, self.expected_value, fix)
+            low, high = (round(end, 3) + 0.0 for end in ends)
+            between = f"below {high:g}" if low < -_FAR else f"between {low:g} and {high:g}"
+            expected = f"{between} where scoring={self.scoring!r}"
+            fix = "It is the score that you expect: of errors minus their size in units of y, as in -2.5."
+            raise bad_parameter("expected_value", "plan_holdout", expected, self.expected_value, fix)
 
     @property
     def _scales(self) -> tuple[float, float]:

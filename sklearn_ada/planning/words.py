@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sklearn_ada._validation import in_full
 from sklearn_ada.planning.laws import methods
 from sklearn_ada.planning.methods import MOST_QUESTIONS, MOST_ROWS, MethodPlan, PlanRows
 
@@ -38,7 +39,7 @@ def _value(plan: PlanRows, row: MethodPlan) -> str:
         return "nothing"
     if plan.solved_for == "n":
         return many(row.n, "row")
-    return f"±{row.width:.2g}" if plan.solved_for == "width" else f"{row.n_questions:,}"
+    return f"±{in_full(row.width)}" if plan.solved_for == "width" else f"{row.n_questions:,}"
 
 
 def _widths(plan: PlanRows) -> str:
@@ -47,24 +48,28 @@ def _widths(plan: PlanRows) -> str:
     if one.vacuous:
         return f"With {rows} not even a holdout used once certifies anything: hold out more."
     if plan.n_questions == 1:
-        return f"For one question a plain holdout of {rows} is enough: ±{one.width:.2g}."
+        return f"For one question a plain holdout of {rows} is enough: ±{in_full(one.width)}."
     if best is None:
         return (
             f"No method certifies {questions} on {rows}. Hold out more, or ask about the winner of a "
-            f"finished search only: one question, which a plain holdout answers within ±{one.width:.2g}."
+            f"finished search only: one question, which a plain holdout answers within ±{in_full(one.width)}."
         )
-    words = f"Use {best.method}: {questions} within ±{best.width:.2g} on {rows}{_condition(plan)}."
+    words = f"Use {best.method}: {questions} within ±{in_full(best.width)} on {rows}{_condition(plan)}."
     if kept.width < best.width and best.method == _CHECKS:
-        words += f" Certify the model kept after such checks: ±{kept.width:.2g}, where a holdout used once"
-        words += f" has ±{one.width:.2g}."
+        words += (
+            f" Certify the model kept after such checks: ±{in_full(kept.width)}, where a holdout used once"
+        )
+        words += f" has ±{in_full(one.width)}."
     elif kept.width < best.width:
         words += f" If it is the model kept in the end that counts, use {_CHECKS} instead"
-        words += f" (±{plan[_CHECKS].width:.2g} each) and certify that one: ±{kept.width:.2g}, where a"
-        words += f" holdout used once has ±{one.width:.2g}."
+        words += (
+            f" (±{in_full(plan[_CHECKS].width)} each) and certify that one: ±{in_full(kept.width)}, where a"
+        )
+        words += f" holdout used once has ±{in_full(one.width)}."
     return (
         f"{words} A plain holdout is enough only if all questions are fixed before the first answer: "
-        f"±{fixed.width:.2g} (beside adaptive questions, by Holdout.declare: "
-        f"±{plan['declared models'].width:.2g})."
+        f"±{in_full(fixed.width)} (beside adaptive questions, by Holdout.declare: "
+        f"±{in_full(plan['declared models'].width)})."
     )
 
 
@@ -90,12 +95,12 @@ def _questions(plan: PlanRows) -> str:
     one, fixed, best, _ = _compared(plan)
     rows = many(plan.n, "row")
     if one.vacuous:
-        return f"With {rows} not even a holdout used once reaches ±{plan.width:.2g}: hold out more."
+        return f"With {rows} not even a holdout used once reaches ±{in_full(plan.width)}: hold out more."
     if best is None or best.n_questions == 1:
-        return f"With {rows} a plain holdout answers one question within ±{plan.width:.2g}, and no more."
+        return f"With {rows} a plain holdout answers one question within ±{in_full(plan.width)}, and no more."
     return (
         f"Use {best.method}: with {rows} {many(best.n_questions, 'adaptive question')} within "
-        f"±{plan.width:.2g}{_condition(plan)}.{_tolerance(plan)} A plain holdout is enough for "
+        f"±{in_full(plan.width)}{_condition(plan)}.{_tolerance(plan)} A plain holdout is enough for "
         f"one question, or for {many(fixed.n_questions, 'question')} fixed before the first answer."
     )
 
@@ -113,7 +118,7 @@ def _medians(plan: PlanRows) -> str:
     reached = {
         "n": many(best.n, "row"),
         "n_questions": many(best.n_questions, "question"),
-        "width": f"half-width {best.width:.2g} in quantile levels",
+        "width": f"half-width {in_full(best.width)} in quantile levels",
     }[plan.solved_for]
     return f"For metrics that are not means: {best.method}, {reached}."
 
@@ -129,7 +134,7 @@ def _tolerance(plan: PlanRows) -> str:
     """Return what a width that is planned at an expected value is not."""
     if plan.best is None or plan.best.method != _CHECKS or plan.given.expected_value is None:
         return ""
-    value = f"{plan.given.expected_value:.2g}"
+    value = f"{in_full(plan.given.expected_value)}"
     return (
         f" That is the width of answers near {value}. As the tolerance of a Holdout, which refuses by the "
         "widest answer that there can be, it admits fewer: plan that with expected_value=None."
@@ -154,8 +159,8 @@ def _widths_of_searches(plan: PlanRows) -> str:
         return f"With {rows} not even a holdout used once certifies anything: hold out more."
     if plan.n_questions == 1:
         return (
-            f"For one search, and none after it, a plain holdout of {rows} is enough: ±{one.width:.2g}. "
-            f"If others may follow, answer in cells: its winner, published, then has ±{kept.width:.2g}"
+            f"For one search, and none after it, a plain holdout of {rows} is enough: ±{in_full(one.width)}. "
+            f"If others may follow, answer in cells: its winner, published, then has ±{in_full(kept.width)}"
             f"{guesses_hold(plan)}."
         )
     if kept.vacuous and split.vacuous:
@@ -163,7 +168,7 @@ def _widths_of_searches(plan: PlanRows) -> str:
     words = (
         f"For {searches} on {rows} {_USE}{guesses_hold(plan)}: the model that is published in the end "
         f"{_within(kept)}, and each winner {_within(early)} while searching. Winners that are unsealed once "
-        f"the holdout is closed are {_within(unsealed)}; a holdout used once has ±{one.width:.2g}."
+        f"the holdout is closed are {_within(unsealed)}; a holdout used once has ±{in_full(one.width)}."
     )
     while_searching = splitting_wins(plan, plan.n, early.method)
     published = splitting_wins(plan, plan.n, kept.method)
@@ -211,9 +216,9 @@ def _most_searches(plan: PlanRows) -> str:
     )
     return (
         f"On {many(plan.n, 'row')} {_USE}{guesses_hold(plan)}: the model that is published in "
-        f"the end is within ±{plan.width:.2g} after {published}, every winner, unsealed in the end, after "
-        f"{in_the_end}, and each while searching for {at_once}. Sample splitting does for {of_split}, if "
-        "their number is known in advance."
+        f"the end is within ±{in_full(plan.width)} after {published}, every winner, unsealed in the end, "
+        f"after {in_the_end}, and each while searching for {at_once}. Sample splitting does for {of_split}, "
+        "if their number is known in advance."
     )
 
 
@@ -223,7 +228,7 @@ def _compared_for_searches(plan: PlanRows) -> tuple[MethodPlan, ...]:
 
 
 def _within(row: MethodPlan) -> str:
-    return "not certified" if row.vacuous else f"within ±{row.width:.2g}"
+    return "not certified" if row.vacuous else f"within ±{in_full(row.width)}"
 
 
 def _rows_of(row: MethodPlan) -> str:
@@ -244,12 +249,12 @@ def _verdicts(plan: PlanRows) -> str:
     if best is None:
         return _no_verdicts(plan)
     if plan.n_questions == 1:
-        return f"For one verdict a plain holdout of {many(one.n, 'row')} is enough: ±{one.width:.2g}."
+        return f"For one verdict a plain holdout of {many(one.n, 'row')} is enough: ±{in_full(one.width)}."
     if plan.solved_for == "n":
         words = f"Hold out {many(best.n, 'row')} and tell pass or fail only"
     else:
         words = (
-            f"Tell pass or fail only: {many(best.n_questions, 'verdict')} within ±{best.width:.2g} on "
+            f"Tell pass or fail only: {many(best.n_questions, 'verdict')} within ±{in_full(best.width)} on "
             f"{many(best.n, 'row')}"
         )
     fixed = _reached(plan, plan["fixed in advance"], "model")
@@ -264,7 +269,7 @@ def _no_verdicts(plan: PlanRows) -> str:
         return f"No holdout {_PLANNED} tells {many(plan.n_questions, 'verdict')} so closely."
     rows = many(plan.n, "row")
     if plan.solved_for == "n_questions":
-        return f"With {rows} not even one verdict is within ±{plan.width:.2g}: hold out more."
+        return f"With {rows} not even one verdict is within ±{in_full(plan.width)}: hold out more."
     return f"With {rows} no method tells {many(plan.n_questions, 'verdict')}: hold out more."
 
 
@@ -290,7 +295,7 @@ def _reached(plan: PlanRows, row: MethodPlan, noun: str) -> str:
     if plan.solved_for == "n":
         return f"with {many(row.n, 'row')}"
     is_count = plan.solved_for == "n_questions"
-    return f"for {many(row.n_questions, noun)}" if is_count else f"within ±{row.width:.2g}"
+    return f"for {many(row.n_questions, noun)}" if is_count else f"within ±{in_full(row.width)}"
 
 
 def guesses_hold(plan: PlanRows) -> str:

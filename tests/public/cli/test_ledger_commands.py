@@ -82,20 +82,34 @@ def in_json(printed):
 
 def test_show_lists_every_record_in_aligned_columns_with_who_asked_and_why_it_was_refused(ledger, printed):
     lines = printed("show", ledger).splitlines()
-    head, genesis, certified, refusal, total, target = lines
+    head, certified, refusal, total, target = lines
     columns = "time who label metric mechanism guess answer interval nats reason"
     assert set(columns.split()) <= set(head.split())
-    assert genesis.split() == ["0", "genesis"]
     words = ("ada", "notebook 3", "accuracy [a]", "certify", "0.5", "exact")
     assert all(word in certified for word in words)
     assert all(word in refusal for word in ("bob", "refused", "tolerance of 0.4"))
     assert "accuracy [" not in refusal  # it has no score
-    assert "nats in all" in total
+    assert total.endswith("nats in all; asked: check 0, certify 1; refused: 1; --all lists 1 record more")
+    assert printed("show", ledger, "--all").splitlines()[1].split() == ["0", "genesis"]
     assert target == "[a] population accuracy at the holdout's class mix"
     for name in ("who", "metric", "mechanism", "verdict"):
         start = head.index(name)
         assert all(line[start - 1 : start] in ("", " ") for line in lines[:-2])
     assert [line[head.index("who") :][:3] for line in (certified, refusal)] == ["ada", "bob"]
+
+
+def test_show_folds_what_was_asked_again_and_shows_no_centre_of_a_cell(tmp_path, printed, in_json):
+    path = tmp_path / "ledger.db"
+    holdout = Holdout(X, Y, ledger=path, answers="coarse")
+    for model in (MODEL, MODEL, MOST_FREQUENT):
+        holdout.certify(model, scoring="accuracy", guess=0.4)
+    head, first, *_ = printed("show", path).splitlines()
+    sealed = next(row for row in in_json("show", path) if row["kind"] == "sealed")
+    assert "asked again 1 time" in first
+    assert " 0.4 " in first
+    assert f"{sealed['answer']:.4g} " not in first.split("[")[0].replace("0.4 ", "", 1)
+    assert "answer" not in head.split()
+    assert len(printed("show", path, "--all").splitlines()) > len(printed("show", path).splitlines())
 
 
 def test_show_in_json_and_csv_has_the_same_keys_for_every_record(ledger, printed, in_json):

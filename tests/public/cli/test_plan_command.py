@@ -102,6 +102,10 @@ TWO = "--rows 5 --questions 5"
         (f"{TWO} --surprise-rate 2", "The --surprise-rate parameter"),
         ("--rows 5 --searches 0", "The --searches parameter of plan_holdout must be"),
         ("--searches 5", "Got --searches."),
+        (
+            "--rows 5 --searches 5 --scoring neg_mean_absolute_error",
+            "The --expected-value parameter of plan_holdout must be below 0 where scoring=",
+        ),
         ("--rows 5 --searches 5 --questions 5", "None where --questions is given"),
         ("--questions 32 --width 0.1 --passes 1", "must be left out without --verdicts"),
         (f"{TWO} --json --csv", "not allowed with"),
@@ -126,3 +130,11 @@ def test_a_picture_of_no_known_kind_is_refused_before_anything_is_computed(comma
 def test_a_picture_without_matplotlib_is_refused_before_anything_is_computed(hidden, refused):
     hidden("matplotlib")
     assert "sklearn-ada[plot]" in refused([*ARGUMENTS, "--picture", "plan.png"])
+
+
+def test_large_widths_are_plain_numbers(capsys):
+    arguments = "plan --rows 1000 --searches 3 --scoring neg_mean_absolute_error --expected-value=-250000000"
+    assert main(arguments.split()) == 0
+    printed = capsys.readouterr().out
+    assert "e+" not in printed.replace("about -2.5e+08", "")
+    assert ",000,000" in printed

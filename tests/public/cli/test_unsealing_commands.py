@@ -63,7 +63,7 @@ def test_what_is_sealed_is_not_shown(holdout, capsys):
         for form in ([], ["--json"]):
             assert main(["ledger", command, holdout.ledger.path, *form]) == 0
     shown = capsys.readouterr().out
-    assert "0.851" in shown  # the centre of its cell
+    assert "0.851" in shown  # the guess, and in JSON the centre of its cell
     assert "0.834" not in shown  # the share of rows that it is right on
 
 

@@ -599,7 +599,7 @@ def test_tables_reports_and_files_show_confirmations_and_no_summary(model, fitte
     kept = [body["said"] for body in bodies(holdout) if "said" in body]
     assert len(kept) == 3
     report, pages = holdout.report(), {}
-    for arguments in ("show", "show --json", "show --csv", "report", "report --json", "verify"):
+    for arguments in ("show --all", "show --json", "show --csv", "report", "report --json", "verify"):
         command, *options = arguments.split()
         main(["ledger", command, path, *options])
         pages[arguments] = capsys.readouterr().out
@@ -608,7 +608,7 @@ def test_tables_reports_and_files_show_confirmations_and_no_summary(model, fitte
     assert not any(each in text for text in shown for each in kept)
     assert "1 asked again: the same, 1 asked again: different" in repr(report)
     assert "asked again, and the model said: the same 1, different 1" in "".join(pages.values())
-    rows = [line for line in pages["show"].splitlines() if re.match(r"\d+ .* confirmation ", line)]
+    rows = [line for line in pages["show --all"].splitlines() if re.match(r"\d+ .* confirmation ", line)]
     assert ["not as in record 1" in row for row in rows] == [False, True]
     assert AnswersDisplay.from_holdout(holdout).bars_
     same, different = (each for each in json.loads(pages["show --json"]) if each["kind"] == "confirmation")
