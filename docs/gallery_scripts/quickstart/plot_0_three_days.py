@@ -5,8 +5,6 @@ Three days, one file, one certificate
 Three searches on three days, each made in view of the one before, on one file: the :term:`ledger`. In the end
 the model that is kept is published. That is the number to report, and its interval allows for all that was
 asked before.
-
-The data are digits by 13 writers. So all intervals are for new digits by these writers, not for everybody's.
 """
 
 import tempfile
