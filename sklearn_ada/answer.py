@@ -14,6 +14,7 @@ VERDICTS = ("agrees", "differs", "exact", "drawn", "improves", "no improvement",
 """The words for what came of a question (see `Answer`); only the last two come without a value."""
 ROUNDED = ", rounded to steps of "
 """How a target goes on where its value is no count, and so is released in steps."""
+_OF_PARTS = re.compile(r"median of .+ over random (subsamples of \d+ \w+)")
 _SHOWN_AS = re.compile(", told as |, shown as ")
 
 
@@ -237,7 +238,8 @@ class Answer:
         if self.is_final:
             return f"published: {value} {ends}"
         if self.verdict not in ("agrees", "differs") or guess is None:
-            return f"holdout: {value} {ends}"
+            parts = _OF_PARTS.match(self.target or "")  # which is no score of all rows
+            return f"{f'holdout, median over {parts[1]}' if parts else 'holdout'}: {value} {ends}"
         found, differs = f"{name} {shown(guess, self.interval)}", self.verdict == "differs"
         how = "contradicted" if not low <= guess <= high else "doubted" if differs else "not contradicted"
         return f"{found}, {how} by the holdout: {f'about {value} ' if differs else ''}{ends}"

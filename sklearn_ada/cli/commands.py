@@ -188,6 +188,7 @@ def _add_demo_command(commands: Any) -> None:
 def _run_demo(picture: str, candidates: int) -> None:
     """Run both parts, say what their tables show, and save a picture where matplotlib is present."""
     started = time.perf_counter()
+    print("The demo takes about a minute: three searches, then choices on random labels.", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         searches, name, final = _digits(os.path.join(folder, "digits.db"))
     print("\nThree searches on one holdout, for which 450 of scikit-learn's digits were set aside.\n")

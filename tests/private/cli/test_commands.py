@@ -13,6 +13,7 @@ def test_demo_says_what_its_tables_show_and_which_number_to_report(tmp_path, cap
     assert main(["demo", "--candidates", "25", "--picture", str(tmp_path / "demo.png")]) == 0
     out, err = capsys.readouterr()
     assert "search 3 of 3" in err
+    assert out.startswith("The demo takes about a minute")
     number = r"(\.\d+|1\.0+)"
     rows = re.findall(rf"\d  {number}\s+\[{number}, {number}\]\s+(\S+)$", out, flags=re.MULTILINE)
     assert len(rows) == 3

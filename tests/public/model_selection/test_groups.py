@@ -1,5 +1,7 @@
 """Searches over groups: no group on both sides of any split, and groups as units of the certificate."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,6 +66,13 @@ def test_a_metric_without_an_interval_for_groups_is_refused(scoring, mechanism, 
 def test_the_median_answers_for_groups_where_it_is_written(grouped):
     search = grouped(scoring="roc_auc", mechanism="stable_median")
     assert "random subsamples" in search.best_answer_.certificate.target
+    for shown in (
+        repr(search),
+        repr(search.best_answer_),
+        repr(search.holdout_.report()),
+        search._repr_html_(),
+    ):
+        assert re.search(r"holdout, median over subsamples of \d+ groups: ", shown)
 
 
 @pytest.mark.parametrize(
