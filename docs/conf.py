@@ -61,6 +61,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "remove_config_comments": True,
     "reset_modules": ("matplotlib", "seaborn", "pages.look"),
+    "reset_modules_order": "both",
     "thumbnail_size": (640, 420),
     "write_computation_times": False,
 }

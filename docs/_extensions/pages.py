@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from html import escape
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.pycode import ModuleAnalyzer
 
 ERRORS = re.compile(r"^:(Raises|Warns):")
 EXAMPLES = ".. rubric:: Examples"
@@ -37,6 +39,14 @@ def reorder(app, what, name, obj, options, lines):
     lines[:] = [*rest[:at], "", *first, "", *rest[at:], "", *more, *errors]
 
 
+def define(app, what, name, obj, options, lines):
+    """Give a constant the docstring beneath its assignment, wherever its module is."""
+    for module in sorted(sys.modules) if what == "data" else ():
+        if module.startswith("sklearn_ada."):
+            found = ModuleAnalyzer.for_module(module).find_attr_docs()
+            lines[:] = found.get(("", name.rpartition(".")[2]), lines)
+
+
 def _end_of_section(lines, start):
     """Return where the next rubric or field begins."""
     begins = re.compile(r"^(\.\. rubric::|:\w+:)")
@@ -56,8 +66,12 @@ def _end_of_first(lines):
 
 
 def look(gallery_conf, script):
-    """Have the pictures of the gallery drawn with letters that are still read in a thumbnail."""
+    """Have pictures drawn with letters that are read in a thumbnail, and files of a script removed."""
     import matplotlib
+
+    for pattern in ("*.db*", "digits.*"):
+        for file in Path(gallery_conf["src_dir"], "gallery_scripts").rglob(pattern):
+            file.unlink()
 
     matplotlib.rcParams.update({"font.size": 12, "figure.figsize": (6.4, 4.2), "lines.markersize": 8})
 
@@ -95,6 +109,7 @@ def _first_sentence(page):
 def setup(app):
     """Connect them."""
     app.connect("autodoc-process-docstring", reorder, priority=900)  # after numpydoc
+    app.connect("autodoc-process-docstring", define)
     app.connect("html-page-context", describe)
     app.connect("build-finished", write_llms)
     return {"parallel_read_safe": True}

@@ -2,11 +2,8 @@
 A team's ledger
 ===============
 
-Two people, one holdout, one file. Each pays for what both have learned.
+Two people, one holdout, one file: the :term:`ledger`. Each interval allows for what both were answered.
 """
-
-import tempfile
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_classification
@@ -16,13 +13,33 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn_ada import AnswersDisplay, Holdout
 
 X, y = make_classification(5_000, 6, random_state=0)
-with tempfile.TemporaryDirectory() as folder:
-    ledger = Path(folder) / "team.db"
-    for who, model in {"Ada": LogisticRegression(), "Ben": DecisionTreeClassifier(max_depth=4)}.items():
-        holdout = Holdout(X[3_000:], y[3_000:], ledger=ledger, who=who)
-        model.fit(X[:2_000], y[:2_000])
-        guess = model.score(X[2_000:3_000], y[2_000:3_000])
-        print(who, holdout.certify(model, scoring="accuracy", guess=guess))
-    print(holdout.report().asked_by)
-    _, ax = plt.subplots(layout="constrained")
-    _ = AnswersDisplay.from_holdout(holdout, ax=ax)
+X_train, y_train = X[:2_000], y[:2_000]
+X_val, y_val = X[2_000:3_000], y[2_000:3_000]
+models = {
+    "Ada": LogisticRegression(),
+    "Ben": DecisionTreeClassifier(max_depth=4),
+}
+for who, model in models.items():
+    model.fit(X_train, y_train)
+    holdout = Holdout(
+        X[3_000:], y[3_000:], ledger="team.db", answers="coarse", who=who
+    )
+    print(
+        who,
+        holdout.certify(model, scoring="accuracy", guess_from=(X_val, y_val)),
+    )
+
+# %%
+# Who asked how often:
+print(holdout.report().asked_by)
+
+# %%
+# Ben's model is kept, and its score is published:
+print(holdout.publish(models["Ben"], scoring="accuracy"))
+
+# %%
+# Blue: the intervals while searching. A light bar: about how narrow the interval would have been if the score
+# had been published then. Orange: the published score. Hollow: the score on validation rows, the
+# :term:`guess`.
+AnswersDisplay.from_holdout(holdout)
+plt.show()

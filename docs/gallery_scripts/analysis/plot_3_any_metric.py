@@ -14,12 +14,21 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV
 
-from sklearn_ada import AnswersDisplay, Holdout, MedianSettings, Metric, StableHoldoutScorer
+from sklearn_ada import (
+    AnswersDisplay,
+    Holdout,
+    MedianSettings,
+    Metric,
+    StableHoldoutScorer,
+)
 
 
 def profit(y, predicted):
     """Return what is earned, of all that could be: 5 for what is found, -1 for a false alarm."""
-    found, alarms = np.sum((y == 1) & (predicted == 1)), np.sum((y == 0) & (predicted == 1))
+    found, alarms = (
+        np.sum((y == 1) & (predicted == 1)),
+        np.sum((y == 0) & (predicted == 1)),
+    )
     return max(5 * found - alarms, 0) / max(5 * np.sum(y == 1), 1)
 
 
@@ -28,7 +37,11 @@ metric = Metric(make_scorer(profit), range=(0, 1))
 holdout = Holdout(X[4_000:], y[4_000:], ledger=":memory:")
 scorer = StableHoldoutScorer(metric, holdout)
 search = GridSearchCV(
-    LogisticRegression(), {"C": [0.01, 1.0]}, scoring=scorer, cv=scorer.cv, refit=scorer.select_best
+    LogisticRegression(),
+    {"C": [0.01, 1.0]},
+    scoring=scorer,
+    cv=scorer.cv,
+    refit=scorer.select_best,
 ).fit(X[:4_000], y[:4_000])
 print(search.cv_results_["mean_test_score"])
 print(holdout.report())
@@ -46,5 +59,6 @@ answer = holdout.certify(
 print(answer)
 
 # %%
+# Each line is an answer: hollow the guess, full what the holdout said, with its interval.
 _, ax = plt.subplots(layout="constrained")
 _ = AnswersDisplay.from_holdout(holdout, ax=ax)

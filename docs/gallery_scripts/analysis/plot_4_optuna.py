@@ -24,13 +24,19 @@ scoring = "accuracy"
 
 def objective(trial):
     """Return the score of five folds of the training rows."""
-    model = DecisionTreeClassifier(max_depth=trial.suggest_int("max_depth", 1, 12), random_state=0)
+    model = DecisionTreeClassifier(
+        max_depth=trial.suggest_int("max_depth", 1, 12), random_state=0
+    )
     return cross_val_score(model, X_train, y_train, scoring=scoring).mean()
 
 
-study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
+study = optuna.create_study(
+    direction="maximize", sampler=optuna.samplers.TPESampler(seed=0)
+)
 study.optimize(objective, n_trials=12)
-best = DecisionTreeClassifier(**study.best_params, random_state=0).fit(X_train, y_train)
+best = DecisionTreeClassifier(**study.best_params, random_state=0).fit(
+    X_train, y_train
+)
 answer = Holdout(X[3_000:], y[3_000:], ledger=":memory:").certify(
     best, scoring=scoring, guess_from=(X_val, y_val)
 )
@@ -45,7 +51,12 @@ ax.plot(
     "o",
     label="cross-validated",
 )
-ax.axhspan(*answer.interval, color="C1", alpha=0.3, label="certified interval of the best")
-ax.axhline(answer.value, color="C1", label="its value on the holdout")
+ax.axhspan(
+    *answer.interval,
+    color="C1",
+    alpha=0.3,
+    label="certified interval of the best",
+)
+ax.axhline(answer.value, color="C1", label="its score on the holdout")
 ax.set(xlabel="trial", ylabel=scoring)
 _ = ax.legend()

@@ -29,7 +29,9 @@ class Vote:
 def coins(seed):
     """Return features and labels that know nothing of each other."""
     rng = np.random.default_rng(seed)
-    return rng.choice([-1.0, 1.0], (n, max(counts))), rng.choice([-1.0, 1.0], n)
+    return rng.choice([-1.0, 1.0], (n, max(counts))), rng.choice(
+        [-1.0, 1.0], n
+    )
 
 
 def attack(ask, report):
@@ -51,11 +53,17 @@ def accuracy(model):
 
 
 def plain_interval(model):
-    return binomtest(round(n * accuracy(model)), n).proportion_ci(method="exact")
+    return binomtest(round(n * accuracy(model)), n).proportion_ci(
+        method="exact"
+    )
 
 
 intervals = {"plain holdout": attack(accuracy, plain_interval)}
-print("plain holdout: {:.3f} to {:.3f}, truth .500".format(*intervals["plain holdout"][-1]))
+print(
+    "plain holdout: {:.3f} to {:.3f}, truth .500".format(
+        *intervals["plain holdout"][-1]
+    )
+)
 
 # %%
 # The same attack through a :term:`ledger`. If it releases every value, the vote learns as much, but what
@@ -71,14 +79,25 @@ for seed, answers in enumerate(("exact", "coarse"), start=1):
 
     found = attack(lambda model: certified(model).value, certified)
     intervals[f"ledger, {answers}"] = [answer.interval for answer in found]
-    print("{}: {:.3f} to {:.3f}; revealed".format(answers, *found[-1].interval), end=" ")
+    print(
+        "{}: {:.3f} to {:.3f}; revealed".format(answers, *found[-1].interval),
+        end=" ",
+    )
     print(f"{holdout.report().nats:,.1f} nats")
 
 # %%
-figure, axes = plt.subplots(1, 3, sharey=True, figsize=(8, 4.6), layout="constrained")
+# The intervals of the vote, after more and more models. The plain one (red) leaves the truth, one half; the
+# two with a ledger (blue) hold it: one is wide, one has little to allow for.
+figure, axes = plt.subplots(
+    1, 3, sharey=True, figsize=(8, 4.6), layout="constrained"
+)
 places = np.arange(len(counts))
-for ax, (name, ends), colour in zip(axes, intervals.items(), ("C3", "C0", "C0"), strict=True):
-    ax.vlines(places, *np.transpose(ends), color=colour, linewidth=8, alpha=0.7)
+for ax, (name, ends), colour in zip(
+    axes, intervals.items(), ("C3", "C0", "C0"), strict=True
+):
+    ax.vlines(
+        places, *np.transpose(ends), color=colour, linewidth=8, alpha=0.7
+    )
     ax.axhline(0.5, color="black", linestyle="--")
     ax.set(title=name, xticks=places, xticklabels=counts, ylim=(0, 1))
 axes[1].set_xlabel("models asked about before the vote")

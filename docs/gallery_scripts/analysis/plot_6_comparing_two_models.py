@@ -12,7 +12,9 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_ada import Holdout
 
-X, y = make_classification(12_000, 20, n_informative=6, flip_y=0.1, random_state=3)
+X, y = make_classification(
+    12_000, 20, n_informative=6, flip_y=0.1, random_state=3
+)
 in_use = LogisticRegression(C=0.0003).fit(X[:400], y[:400])
 new = LogisticRegression().fit(X[:4_000], y[:4_000])
 rows = X[4_000:8_000], y[4_000:8_000]
@@ -24,17 +26,25 @@ print(difference)
 # %%
 # The validation rows say how often the two differ, which makes the interval narrower. Above 0 the new model
 # is better: in the population, not on these rows alone. Each model by itself:
-alone = [holdout.certify(model, scoring="accuracy", guess_from=rows) for model in (in_use, new)]
+alone = [
+    holdout.certify(model, scoring="accuracy", guess_from=rows)
+    for model in (in_use, new)
+]
 for name, answer in zip(("in use", "new"), alone, strict=True):
     print(name, answer)
 
 # %%
 # The difference of the two intervals, beside the interval of the difference. All of them hold together, as
 # everything that one :term:`ledger` tells does.
-apart = (alone[1].interval[0] - alone[0].interval[1], alone[1].interval[1] - alone[0].interval[0])
+apart = (
+    alone[1].interval[0] - alone[0].interval[1],
+    alone[1].interval[1] - alone[0].interval[0],
+)
 fig, ax = plt.subplots(figsize=(7, 2), layout="constrained")
 for height, (low, high) in enumerate((apart, difference.interval)):
-    ax.plot([low, high], [height, height], "k-" if height else "k:", linewidth=3)
+    ax.plot(
+        [low, high], [height, height], "k-" if height else "k:", linewidth=3
+    )
 ax.axvline(0.0, color="grey", linewidth=1)
 ax.set(
     yticks=[0, 1],
@@ -42,4 +52,4 @@ ax.set(
     ylim=(-0.5, 1.5),
     xlabel="accuracy of new minus in use",
 )
-_ = plt.show()
+plt.show()

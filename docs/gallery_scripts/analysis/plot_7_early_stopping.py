@@ -3,64 +3,57 @@ Early stopping
 ==============
 
 A booster stops when its score on some rows gets no better, so these rows are training data.
-``WithValidation`` cuts them from the training part of each fold and hands them over, as ``eval_set`` here.
+``WithValidation`` cuts them from the training part of each fold, and hands them to the booster's ``fit``.
 """
 
-import tempfile
-from pathlib import Path
-
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import make_classification
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV
 
 from sklearn_ada import ReusableHoldoutCV, WithValidation
 from sklearn_ada.exceptions import HoldoutLeakError
 
-
-class Booster(GradientBoostingClassifier):
-    """Stands for LGBMClassifier, XGBClassifier and the like."""
-
-    def fit(self, X, y, eval_set=()):
-        super().fit(X, y)
-        if eval_set:
-            rows, labels = eval_set[0]
-            right = [np.mean(p == labels) for p in self.staged_predict(rows)]
-            self.set_params(n_estimators=int(np.argmax(right)) + 1)
-            super().fit(X, y)
-        return self
-
-
-X, y = make_classification(3_000, 10, n_informative=4, flip_y=0.25, random_state=0)
-folder = Path(tempfile.mkdtemp())  # take one that stays
-booster = Booster(n_estimators=60, learning_rate=0.5)
+X, y = make_classification(
+    3_000, 10, n_informative=4, flip_y=0.25, random_state=0
+)
+how = {"max_iter": 200, "learning_rate": 0.3, "random_state": 0}
+booster = HistGradientBoostingClassifier(early_stopping=False, **how)
+stopping = HistGradientBoostingClassifier(early_stopping=True, **how)
+stopped = WithValidation(stopping, validation_fraction=0.2)
 ideas = {
-    "60 trees": (booster, "max_depth"),
-    "stopped": (WithValidation(booster, validation_fraction=0.2), "estimator__max_depth"),
+    "200 trees": (booster, {"max_depth": [2, 4]}),
+    "stopped": (stopped, {"estimator__max_depth": [2, 4]}),
 }
-answers = {}
-for name, (model, depth) in ideas.items():
-    grid = GridSearchCV(model, {depth: [2, 4]}, cv=3)
-    search = ReusableHoldoutCV(grid, ledger=folder / "boosters.db").fit(X, y)
-    answers[name] = (search.best_score_, *search.best_score_interval_)
-    print("{}: cross-validation {:.3f}; the holdout says {:.3f} to {:.3f}".format(name, *answers[name]))
-print(f"kept: {search.best_estimator_.estimator_.n_estimators} trees; {search.publish()}")
+shown = {}
+for name, (model, grid) in ideas.items():
+    search = GridSearchCV(model, grid, cv=3)
+    search = ReusableHoldoutCV(search, ledger="boosters.db").fit(X, y)
+    shown[name] = search.best_score_, search.best_score_interval_
+    print(f"{name}: CV {search.best_score_:.3f}")
 
 # %%
-# Rows of the holdout would stop the booster at the best number of trees for the holdout. If they are
-# passed, that is refused before the first fit:
+# Stopping helps. The booster that stopped is kept:
+print(search.best_estimator_.estimator_.n_iter_, "trees")
+final = search.publish()
+print(final)
+
+# %%
+# Rows of the holdout would stop the booster where the holdout likes it best. If they are passed, that is
+# refused before the first fit:
 try:
-    search.fit(X, y, eval_set=[(X, y)])
+    search.fit(X, y, X_val=X[:1_000], y_val=y[:1_000])
 except HoldoutLeakError as error:
     print(str(error).split(". ")[0])
 
 # %%
-figure, ax = plt.subplots(layout="constrained")
-low, high = search.best_score_interval_
-for place, (score, least, most) in enumerate(answers.values()):
-    ax.hlines(place, least, most, color="C0", linewidth=3, label="while searching" if place else None)
-    ax.plot(score, place, "wo", markeredgecolor="black", label="cross-validation" if place else None)
-ax.hlines(len(answers), low, high, color="C1", linewidth=5, label="published")
-ax.set(yticks=range(3), yticklabels=[*answers, "published"], xlabel="accuracy", ylim=(-0.6, 3.6))
-_ = ax.legend(loc="upper left", fontsize="small", ncols=2)
+# Hollow: cross-validation. Blue: the intervals while searching. Orange: the published score.
+figure, ax = plt.subplots(figsize=(6.4, 3), layout="constrained")
+for place, (score, interval) in enumerate(shown.values()):
+    ax.hlines(place, *interval, color="C0", linewidth=6)
+    ax.plot(score, place, "wo", markeredgecolor="black")
+ax.hlines(2, *final.interval, color="C1", linewidth=6)
+ax.plot(2, final.value, "s", color="C1")
+ax.set(yticks=range(3), yticklabels=[*shown, "published"], xlabel="accuracy")
+ax.set(ylim=(-0.6, 2.6))
+plt.show()

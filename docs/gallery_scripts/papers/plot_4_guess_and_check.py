@@ -18,7 +18,8 @@ from sklearn_ada.guarantees import chernoff_kl
 n, most, tau = 4_000, 300, 0.1
 rng = np.random.default_rng(2020)
 (X, y), (X_hold, y_hold) = (
-    (rng.choice([-1.0, 1.0], (n, most)), rng.choice([-1.0, 1.0], n)) for _ in range(2)
+    (rng.choice([-1.0, 1.0], (n, most)), rng.choice([-1.0, 1.0], n))
+    for _ in range(2)
 )
 
 
@@ -31,8 +32,16 @@ class GuessAndCheck:
 
     def ask(self, guess, value):
         i, f, ln_c = self.asked, self.failures, math.log(6 / math.pi**2)
-        ln_beta = math.log(0.05) + 2 * ln_c - 2 * math.log(i + 1) - 2 * math.log(f + 1) - self.ln_rounding
-        low, high = chernoff_kl(value, value, n, ln_beta - math.log(math.comb(i, f)))
+        ln_beta = (
+            math.log(0.05)
+            + 2 * ln_c
+            - 2 * math.log(i + 1)
+            - 2 * math.log(f + 1)
+            - self.ln_rounding
+        )
+        low, high = chernoff_kl(
+            value, value, n, ln_beta - math.log(math.comb(i, f))
+        )
         self.asked += 1
         if guess - tau <= low and high <= guess + tau:
             return guess
@@ -52,7 +61,9 @@ class Vote:
         self.weights = np.asarray(weights)
 
     def predict(self, X):
-        return np.where(X[:, : len(self.weights)] @ self.weights > 0.0, 1.0, -1.0)
+        return np.where(
+            X[:, : len(self.weights)] @ self.weights > 0.0, 1.0, -1.0
+        )
 
 
 def accuracy(model, X, y):
@@ -69,7 +80,11 @@ def converse(ask):
     for number in range(1, most):
         square = number > 1 and math.isqrt(number) ** 2 == number
         edges = np.clip(2 * np.array(told) - 1, -0.99, 0.99)
-        model = Vote(np.arctanh(edges)) if square else Vote(np.eye(len(told) + 1)[-1])
+        model = (
+            Vote(np.arctanh(edges))
+            if square
+            else Vote(np.eye(len(told) + 1)[-1])
+        )
         value, width = ask(model, accuracy(model, X, y))
         if value is None:
             break
@@ -80,21 +95,35 @@ def converse(ask):
 
 
 mechanism = GuessAndCheck()
-holdout = Holdout(X_hold, y_hold, ledger=":memory:", tolerance=tau, expected_questions=most)
+holdout = Holdout(
+    X_hold, y_hold, ledger=":memory:", tolerance=tau, expected_questions=most
+)
 
 
 def certified(model, guess):
     answer = holdout.check(
         model, scoring="accuracy", guess=guess, settings="fill"
     )  # cells as wide as tau admits
-    return (None, None) if answer.verdict == "refused" else (answer.value, answer.half_width)
+    return (
+        (None, None)
+        if answer.verdict == "refused"
+        else (answer.value, answer.half_width)
+    )
 
 
-theirs = converse(lambda model, guess: (mechanism.ask(guess, accuracy(model, X_hold, y_hold)), tau))
+theirs = converse(
+    lambda model, guess: (
+        mechanism.ask(guess, accuracy(model, X_hold, y_hold)),
+        tau,
+    )
+)
 ours = converse(certified)
-print(f"Guess-and-Check answers {len(theirs)} questions, the holdout {len(ours)}")
+print(
+    f"Guess-and-Check answers {len(theirs)} questions, the holdout {len(ours)}"
+)
 
 # %%
+# Each point is an answer. The mechanism of the paper (red) ends when its width can be held no longer.
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(theirs, "s", color="C3", markersize=3, label="Guess-and-Check")
 ax.plot(ours, "o", color="C0", markersize=3, label="Holdout.check")

@@ -20,7 +20,11 @@ holdout = Holdout(X[4_000:], y[4_000:], ledger=":memory:")
 scorer = ThresholdoutScorer("accuracy", holdout)
 pipe = make_pipeline(PCA(), LogisticRegression())
 search = GridSearchCV(
-    pipe, {"pca__n_components": [2, 4, 8]}, scoring=scorer, cv=scorer.cv, refit=scorer.select_best
+    pipe,
+    {"pca__n_components": [2, 4, 8]},
+    scoring=scorer,
+    cv=scorer.cv,
+    refit=scorer.select_best,
 ).fit(X[:4_000], y[:4_000])
 print(search.best_params_)
 print(holdout.report())
