@@ -153,7 +153,7 @@ def add_ledger_commands(commands: Any) -> None:
     form = show.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="a list of objects, one a record")
     form.add_argument("--csv", action="store_true", help="comma-separated, one line a record")
-    verify = action(verify_ledger, "verify", "check its hash chain and prices; compare copies of it")
+    verify = action(verify_ledger, "verify", "check its hash chain and costs; compare copies of it")
     verify.add_argument("copies", nargs="*", help="other copies: have they been asked apart?")
     verify.add_argument("--head", type=head, help="what 'ledger head' printed: does the file continue it?")
     verify.add_argument("--certificate", metavar="JSON", help="what holdout.export wrote: is all of it so?")
@@ -218,10 +218,10 @@ def _times(count: int) -> str:
 
 
 def verify_ledger(arguments: argparse.Namespace) -> None:
-    """Check every record against the hash chain and its price against the code; raise if one is off."""
+    """Check every record against the hash chain and its cost against the code; raise if one is off."""
     ledger = _open(arguments.file, replay=False)
     size = ledger.verify()
-    lines = [f"{size} records agree with the hash chain, with the head of the ledger and in their prices"]
+    lines = [f"{size} records agree with the hash chain, with the head of the ledger and in their costs"]
     if arguments.head is not None:
         ledger.check_head(arguments.head)
         lines.append("it continues the head that was given")

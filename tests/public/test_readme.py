@@ -1,6 +1,7 @@
 """What README shows, runs, and prints what README says."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -106,6 +107,13 @@ def test_after_publishing_coarse_intervals_are_a_fifth_wider_and_a_second_publis
     assert 1.1 < np.median(coarse) < 1.3
     assert "a second one is twice as wide" in README
     assert 1.7 < np.median(second) < 2.3
+
+
+def test_the_width_that_was_measured_is_that_of_the_results():
+    measured = json.loads((ROOT / "docs" / "results" / "search_sequences.json").read_text())["result"][
+        "widths"
+    ]
+    assert f" {measured['2000']['ours, published'][-1]:.2f} times *used once*" in README
 
 
 def widths_after_publishing(n, seed, searches=9):
