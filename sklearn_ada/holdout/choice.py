@@ -56,7 +56,7 @@ def select_model(session: Session, models: Sequence[Any], metric: Metric, epsilo
     ValueError
         If a model cannot be asked, or (with an epsilon) one row can move the metric without bound.
     """
-    data, count = session.data, len(models)
+    data, count = session.data, 0 if hasattr(models, "fit") else len(models)
     if not count:
         raise bad_parameter("models", "Holdout.select", "a non-empty sequence of fitted models", models)
     subjects = [Subject.of(model, data, session.policy, "Holdout.select") for model in models]

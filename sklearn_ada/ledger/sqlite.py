@@ -258,7 +258,8 @@ class SQLiteLedger(ChainedLedger[State]):
                 f"The file {name!r} is not a readable ledger: a text in it is no UTF-8."
             ) from None
         if unreadable and isinstance(error, sqlite3.DatabaseError):
-            raise LedgerDamagedError(f"The file {name!r} is not a readable ledger: {error}.") from error
+            fix = " If it never was one, give another path." if "not a database" in str(error) else ""
+            raise LedgerDamagedError(f"The file {name!r} is not a readable ledger: {error}.{fix}") from error
         if isinstance(error, (sqlite3.Error, OSError)) and not isinstance(error, LedgerError):
             cause = getattr(error, "strerror", None) or str(error)
             raise LedgerUnavailableError(

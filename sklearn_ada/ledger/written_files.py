@@ -68,6 +68,8 @@ def written_file(path: str | os.PathLike[str], name: str, owner: str) -> Iterato
     except OSError as error:
         expected, cause = "the path of a file that can be written", error.strerror or str(error)
         fix = f"What was there is as it was ({cause}): make room, or give another folder."
+        if not os.path.isdir(folder := os.path.dirname(os.path.abspath(target))):
+            fix = f"There is no folder {folder!r}: make it, or give another."
         raise bad_parameter(name, owner, expected, os.path.basename(target), fix) from error
     finally:
         with contextlib.suppress(FileNotFoundError):

@@ -33,7 +33,7 @@ from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, Meth
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada.data.labels import n_rows, take_rows
+from sklearn_ada.data.labels import check_groups, n_rows, take_rows
 from sklearn_ada.data.tables import GLOBALS, objects_in, tables_in
 from sklearn_ada.digest.code import tables_read_by
 from sklearn_ada.digest.overlap import has_rows_of, is_in_order_of, is_whole, width_of
@@ -298,6 +298,8 @@ class FitParams:
             With routing, for what nobody asked for.
         """
         of_model = {name: value for name, value in params.items() if name != "groups"}
+        if params.get("groups") is not None:
+            check_groups(params["groups"], n, OWNER)
         # Folds that take no groups get rows of one group together: passed groups, they would warn of them.
         is_ordered = is_shuffled_for(own_folds(wrapper.search)) and not isinstance(wrapper.holdout, Holdout)
         of_search = dict(of_model if is_ordered else params)

@@ -135,6 +135,11 @@ def checked_rows(given: Parameters, X: Any, y: Any, ids: Any) -> tuple[Any, Any,
         fix = "It requires y to be passed, but the target y is None."
         raise bad_parameter("y", _FIT, "the labels of X", None, fix)
     X, ids, column = ids_of_rows(given.ids, X, ids)
+    if all(hasattr(each, "__len__") or hasattr(each, "shape") for each in (X, y)) and n_rows(X) != n_rows(y):
+        fix = "Both are of the same rows, in the same order."
+        raise bad_parameter(
+            "y", _FIT, f"as long as X, which has {n_rows(X)} rows", f"{n_rows(y)} values", fix
+        )
     X, y = indexable(X, y)
     if getattr(y, "ndim", 1) == 2 and np.shape(y)[1] == 1:
         y = column_or_1d(y, warn=True)

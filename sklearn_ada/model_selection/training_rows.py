@@ -165,6 +165,9 @@ def split_rows(
     labels = None if y is None else np.asarray(y)
     splitter: Any = ShuffleSplit(1, test_size=share, random_state=seed)
     if groups is not None:
+        if len(set(np.asarray(groups).tolist())) < 2:
+            fix = "Whole groups are set aside, and others are for training: pass the group of each row."
+            raise bad_parameter("groups", "ReusableHoldoutCV.fit", "of at least two kinds", "one group", fix)
         splitter = GroupShuffleSplit(1, test_size=share, random_state=seed)
     elif labels is not None and type_of_target(labels) in ("binary", "multiclass"):
         counts = np.unique(labels, return_counts=True)[1]

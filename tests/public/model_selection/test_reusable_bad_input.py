@@ -8,10 +8,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, RepeatedKFold
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from sklearn_ada import Holdout
-from sklearn_ada.exceptions import LedgerMismatchError, LedgerUnavailableError
+from sklearn_ada import Holdout, ReusableHoldoutCV
+from sklearn_ada.exceptions import LedgerDamagedError, LedgerMismatchError, LedgerUnavailableError
 from tests.support.searches import grid
 
 
@@ -30,6 +31,35 @@ class Fitless(ClassifierMixin, BaseEstimator):
 
 def fitless(values=(1.0,), **params):
     return grid(Fitless(), list(values), **params)
+
+
+MISTAKES = {
+    "labels of fewer rows": (lambda X, y: {"y": y[:-1]}, "y", "Both are of the same rows"),
+    "groups of fewer rows": (lambda X, y: {"y": y, "groups": y[:10]}, "groups", "one for each row"),
+    "one group": (lambda X, y: {"y": y, "groups": 0 * y}, "groups", "Whole groups are set aside"),
+}
+
+
+@pytest.mark.parametrize(("passed", "name", "text"), MISTAKES.values(), ids=MISTAKES)
+def test_what_is_passed_beside_rows_is_refused_with_how_to_mend_it(passed, name, text, sentence, tmp_path):
+    X, y = np.arange(80.0)[:, None], np.arange(80) % 2
+    search = ReusableHoldoutCV(fitless(), ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match=sentence(name, "ReusableHoldoutCV.fit")) as refused:
+        search.fit(X, **passed(X, y))
+    assert text in str(refused.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_model_to_choose_among_and_files_where_none_can_be_are_refused(tmp_path, sentence):
+    X, y = np.arange(80.0)[:, None], np.arange(80) % 2
+    holdout = Holdout(X, y, ledger=tmp_path / "ledger.db")
+    with pytest.raises(ValueError, match=sentence("models", "Holdout.select")):
+        holdout.select(make_pipeline(LogisticRegression()).fit(X, y), scoring="accuracy")
+    with pytest.raises(ValueError, match=r"There is no folder '.*/none': make it, or give another"):
+        holdout.export(tmp_path / "none" / "page.html")
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n" * 99)
+    with pytest.raises(LedgerDamagedError, match="If it never was one, give another path"):
+        Holdout(X, y, ledger=tmp_path / "table.csv")
 
 
 class Overlapping:
@@ -104,7 +134,7 @@ LABELS = np.arange(400) % 2
 BAD_LABELS = {
     "none": (fitless(), None, r"^The 'y' parameter of"),
     "a table": (fitless(), np.c_[LABELS, LABELS], "one-dimensional"),
-    "short": (fitless(), LABELS[:-1], "inconsistent numbers of samples"),
+    "short": (fitless(), LABELS[:-1], "as long as X, which has 400 rows"),
     "NaN": (grid(Ridge()), np.where(np.arange(400) == 0, np.nan, 0.5), r"(?i)nan|infini"),
     "infinite": (grid(Ridge()), np.where(np.arange(400) == 0, np.inf, 0.5), r"(?i)nan|infini"),
 }
