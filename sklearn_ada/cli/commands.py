@@ -125,7 +125,7 @@ def _add_plan_command(commands: Any) -> None:
     for name, (flag, kind, text) in _FLAGS.items():
         plan.add_argument(flag, dest=name, type=kind, metavar=kind.__name__.upper(), help=text)
     plan.add_argument(
-        "--worst-case", action="store_true", help="any means of values in [0, 1], not shares about a value"
+        "--worst-case", action="store_true", help="any means of values in [0, 1], not scores about a value"
     )
     plan.add_argument("--verdicts", action="store_true", help="pass or fail is all that is wanted")
     plan.add_argument("--picture", type=picture, metavar="FILE", help="draw the plan, too")

@@ -372,7 +372,7 @@ class HoldoutPlan(PlanRows):
         ]
         value = self.given.expected_value
         apart = self.given.disagreement
-        kind = "any mean in [0, 1]" if value is None else f"{self.given.scoring or 'shares'} about {value:g}"
+        kind = "any mean in [0, 1]" if value is None else f"{self.given.scoring or 'scores'} about {value:g}"
         if apart is not None:
             kind = f"differences of two models that disagree on at most {apart:g} of the rows"
         return (
