@@ -95,9 +95,10 @@ class Answer:
     Attributes
     ----------
     value : float
-        The released value; NaN if the question was refused or failed.
+        The holdout's score; NaN if the question was refused or failed. Of a coarse answer, which releases no
+        score, it is the middle of the range that the score lies in, or the guess.
     interval : tuple of float
-        The certified interval ``(low, high)``, in units of the metric. An end may be infinite.
+        Its ends, ``(low, high)``, in units of the metric. An end may be infinite.
     verdict : {"agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused"}
         What came of the question.
 
@@ -127,9 +128,8 @@ class Answer:
         confirmed that the model still predicts the same on the holdout, for a thousandth of a nat if few
         models differed before.
     published : float or None
-        Of a coarse answer, whose value is the centre of a cell: about the half-width that the exact value
-        would have if it were published now (`Holdout.publish`). It follows from the guess and from what was
-        released so far, not from the exact value.
+        Of a coarse answer: about the half-width that the interval would have if the score were published now
+        (`Holdout.publish`). It follows from the guess and from what was released so far, not from the score.
     is_negated : bool
         Of a comparison: True if what is on record is that of the models the other way round.
     guess : float or None
