@@ -28,24 +28,28 @@ def framed(*parts: str) -> str:
 
 def paragraph(*lines: str, strong: int = 0) -> str:
     """Return lines of text, so many of the first ones strong."""
-    shown = [html.escape(line.strip()) for line in lines if line]
+    shown = [_text(line.strip()) for line in lines if line]
     shown[:strong] = [f"<b>{line}</b>" for line in shown[:strong]]
     return f"<p>{'<br>'.join(shown)}</p>" if shown else ""
 
 
 def facts(named: Mapping[str, str]) -> str:
     """Return texts by name, a row each."""
-    rows = (f"<tr><th>{html.escape(n)}</th><td>{html.escape(text)}</td></tr>" for n, text in named.items())
+    rows = (f"<tr><th>{_text(n)}</th><td>{_text(text)}</td></tr>" for n, text in named.items())
     return f'<table class="facts">{"".join(rows)}</table>'
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return rows of text beneath their head."""
-    named = "".join(f"<th>{html.escape(name)}</th>" for name in head)
-    cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
+    named = "".join(f"<th>{_text(name)}</th>" for name in head)
+    cells = ("".join(f"<td>{_text(cell)}</td>" for cell in row) for row in rows)
     return f"<table><tr>{named}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
 def folded(summary: str, *parts: str) -> str:
     """Return parts that unfold beneath a line."""
-    return f"<details><summary>{html.escape(summary)}</summary>{''.join(parts)}</details>"
+    return f"<details><summary>{_text(summary)}</summary>{''.join(parts)}</details>"
+
+
+def _text(text: str) -> str:
+    return html.escape(text).replace("+-", "±")  # which every page can show

@@ -81,7 +81,7 @@ class Certificate:
         worth = "VACUOUS: the interval says nothing" if self.vacuous else "holds together with all others"
         named = {
             "Confidence": f"{percent(self.confidence_level)}, {worth}",
-            "Of": self.target,
+            "Of": population_of(self.target),
             "By": self.theorem,
             "If": "; ".join(self.assumptions),
         }

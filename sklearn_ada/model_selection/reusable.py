@@ -187,11 +187,14 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     """Run a search and give a confidence interval for its winner's score on new data.
 
     `fit` takes a holdout out of X, runs the search on the other rows and refits ``best_estimator_`` on all of
-    them. No model is fitted on the holdout. Then the holdout is asked for the score of ``best_estimator_``.
-    With probability at least ``confidence_level``, ``best_score_interval_`` and all other intervals of the
-    same ledger contain their population values, at the holdout's class mix unless ``class_mix=`` names
-    another, however many searches were run and however each depended on the ones before (description length;
-    Dwork et al., NIPS 2015).
+    them. No model is fitted on the holdout. ``search`` is all that is needed. Often given are ``ledger``,
+    ``scoring``, ``holdout``, ``ids``, ``class_mix`` and ``who``; for most searches the others stay as they
+    are.
+
+    Then the holdout is asked for the score of ``best_estimator_``. With probability at least
+    ``confidence_level``, ``best_score_interval_`` and all other intervals of the same ledger contain their
+    population values, at the holdout's class mix unless ``class_mix=`` names another, however many searches
+    were run and however each depended on the ones before (description length; Dwork et al., NIPS 2015).
 
     A question to the holdout has a *guess*: a candidate's score on rows that are not the holdout's. The
     *ledger* is a durable log of all questions. What an answer reveals is charged there in *nats* (see
@@ -313,7 +316,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         its interval and target, if a function chose the winner by several scores.
     best_score_interval_ : tuple of float
         The certified interval of the score of ``best_estimator_``, by the holdout, which may differ
-        from ``best_score_``. The metric's whole range if nothing was asked.
+        from ``best_score_``. The metric's whole range if nothing was asked. Where it is printed, its ends are
+        rounded outwards, while ``f"{low:.3f}"`` would round them to the nearest number, which may be inside.
     best_score_target_ : str
         The population quantity that ``best_score_`` estimates, such as "population accuracy". It names the
         range to which errors are clipped. Empty if nothing was asked.

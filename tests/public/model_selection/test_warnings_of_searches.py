@@ -201,7 +201,7 @@ def test_of_a_metric_in_windows_the_headline_says_how_wide_they_are(scoring, num
     report, answer = search.holdout_.report(), search.best_answer_
     assert report.headline.startswith(f"The next search by {scoring} is answered at about +-")
     assert report.headline.endswith(f"a score at about +-{answer.published:.2g}.")
-    assert report.headline in html.unescape(search.holdout_._repr_html_())
+    assert report.headline in html.unescape(search.holdout_._repr_html_()).replace("±", "+-")
     search.publish()
     outlook = search.holdout_.report().outlook
     assert (outlook.metric, outlook.finals) == (scoring, 1)

@@ -45,7 +45,7 @@ def shown(holdout, path, capsys):
         answers = AnswersDisplay.from_holdout(holdout)
     texts = {
         "report": str(holdout.report()),
-        "page": html.unescape(re.sub("<[^>]+>", " ", holdout._repr_html_())),
+        "page": html.unescape(re.sub("<[^>]+>", " ", holdout._repr_html_())).replace("±", "+-"),
         "command": capsys.readouterr().out,
     }
     for name, display in (("budget", budget), ("answers", answers)):

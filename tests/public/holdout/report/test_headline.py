@@ -24,7 +24,7 @@ def constants(count):
 def first(holdout):
     report = holdout.report()
     assert repr(report).startswith(report.headline + "\n")
-    assert report.headline in report._repr_html_()
+    assert report.headline in report._repr_html_().replace("±", "+-")
     assert report.to_dict()["headline"] == report.headline
     return report.headline
 
