@@ -187,6 +187,7 @@ def test_formulas_are_set_by_the_browser_and_programs_get_a_list_of_pages():
             ("Three days, one file, one certificate", "Regression", "Early stopping", "Patients"),
         ),
         ("generated/sklearn_ada.ReusableHoldoutCV", (">Examples<", "Parameters", "Attributes", ">Raises")),
+        ("generated/sklearn_ada.accounting.FAILURES", ("Every way in which a question can fail",)),
         ("generated/sklearn_ada.Holdout", (">Examples<", "Parameters", ">Raises")),
         ("results", ("random_labels.svg", "<details", "</details>", "peers.svg", "<details")),
         ("api", ("ReusableHoldoutCV", "Holdout", "Metric", "Answer", "BudgetExhaustedError", "check_ledger")),

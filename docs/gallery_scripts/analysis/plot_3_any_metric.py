@@ -24,7 +24,7 @@ from sklearn_ada import (
 
 
 def profit(y, predicted):
-    """Return what is earned, of all that could be: 5 for what is found, -1 for a false alarm."""
+    """Return the share earned: 5 for what is found, -1 for an alarm."""
     found, alarms = (
         np.sum((y == 1) & (predicted == 1)),
         np.sum((y == 0) & (predicted == 1)),

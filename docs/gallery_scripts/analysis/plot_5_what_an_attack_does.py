@@ -35,7 +35,7 @@ def coins(seed):
 
 
 def attack(ask, report):
-    """Ask about one feature after the other, and report the vote of the good ones now and then."""
+    """Ask about each feature; report the vote of the good ones at times."""
     good, reported = [], []
     for feature in range(max(counts)):
         if ask(Vote([feature])) > 0.5:

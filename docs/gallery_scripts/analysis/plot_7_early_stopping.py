@@ -53,7 +53,7 @@ for place, (score, interval) in enumerate(shown.values()):
     ax.hlines(place, *interval, color="C0", linewidth=6)
     ax.plot(score, place, "wo", markeredgecolor="black")
 ax.hlines(2, *final.interval, color="C1", linewidth=6)
-ax.plot(2, final.value, "s", color="C1")
+ax.plot(final.value, 2, "s", color="C1")
 ax.set(yticks=range(3), yticklabels=[*shown, "published"], xlabel="accuracy")
 ax.set(ylim=(-0.6, 2.6))
 plt.show()

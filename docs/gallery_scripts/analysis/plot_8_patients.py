@@ -36,7 +36,7 @@ grid = {"n_neighbors": [1, 5]}
 search = GridSearchCV(KNeighborsClassifier(), grid, cv=GroupKFold(5))
 search = ReusableHoldoutCV(search, ledger="patients.db")
 search.fit(X, y, groups=patients)
-print(search)
+print(search.best_answer_.summary)
 
 # %%
 final = search.publish()

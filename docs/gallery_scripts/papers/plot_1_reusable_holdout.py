@@ -35,7 +35,7 @@ def accuracy(model, X, y):
 
 
 def votes(c_train, c_hold):
-    """Return the votes of the first k features that agree, the strongest in training first."""
+    """Return the votes of the k strongest features that agree."""
     agree = np.flatnonzero(
         (np.minimum(np.abs(c_train), np.abs(c_hold)) > 0.5 / np.sqrt(n))
         & (c_train * c_hold > 0)
@@ -67,7 +67,8 @@ answers = holdout.check_many(
     models, scoring="accuracy", guesses=[0.5] * len(models)
 )
 print(
-    f"{sum(answer.verdict == 'differs' for answer in told)} of {n:,} features differ from their guess"
+    sum(answer.verdict == "differs" for answer in told),
+    f"of {n:,} features differ from their guess",
 )
 
 # %%

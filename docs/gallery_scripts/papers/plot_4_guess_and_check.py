@@ -24,7 +24,7 @@ rng = np.random.default_rng(2020)
 
 
 class GuessAndCheck:
-    """The paper's mechanism: a guess that surely holds within tau is the answer, else the value, rounded."""
+    """Answers a guess that surely holds, else the value, rounded."""
 
     def __init__(self):
         self.asked = self.failures = 0

@@ -45,4 +45,4 @@ plt.show()
 # The :term:`certificate` to hand over: a page for people (``.html``), or a file for programs, which
 # ``python -m sklearn_ada ledger verify digits.db --certificate digits.json`` compares with the ledger.
 search.holdout_.export("digits.html")
-search.holdout_.export("digits.json")
+_ = search.holdout_.export("digits.json")

@@ -8,16 +8,14 @@ answers with an interval for the model that the search chose.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklearn_ada import CertifiedSearchDisplay, ReusableHoldoutCV
 
 X, y = load_breast_cancer(return_X_y=True)
-model = make_pipeline(StandardScaler(), LogisticRegression())
-grid = {"logisticregression__C": [0.0001, 0.001, 0.01]}
+model = RandomForestClassifier(random_state=0)
+grid = {"max_depth": [1, 2, 4]}
 search = GridSearchCV(model, grid, cv=3)
 search = ReusableHoldoutCV(search, ledger="cancer.db").fit(X, y)
 print(search)
