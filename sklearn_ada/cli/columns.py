@@ -140,7 +140,8 @@ def _wanted(path: str, names: list[str], label: str | None, ids: str | None) -> 
         label = others[0]
     shown = printable(", ".join(map(repr, names)))
     if label is None:
-        raise ValueError(f"{path!r} has several columns ({shown}): name that of the labels")
+        options = "--label-column or --prediction-column, and --id-column for that of ids"
+        raise ValueError(f"{path!r} has several columns ({shown}): name that of the labels by {options}")
     for name in (label, ids):
         if name is not None and name not in names:
             raise ValueError(f"{path!r} has no column {name!r}, but {shown or 'none'}")

@@ -221,7 +221,7 @@ class SQLiteLedger(ChainedLedger[State]):
         name = os.path.basename(place)
         _check_place(place)
         if not os.path.exists(place):
-            raise LedgerUnavailableError(f"There is no ledger file {name!r}.")
+            raise LedgerUnavailableError(f"There is no ledger file {name!r} in {os.path.dirname(place)!r}.")
         with contextlib.closing(_open_file(place, "ro")) as db:  # which makes no lock file
             return _genesis_in(db, name)
 

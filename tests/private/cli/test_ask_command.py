@@ -178,7 +178,10 @@ def test_a_database_that_refuses_or_is_of_other_labels_is_named_without_its_pass
         (["--predictions", "no.csv", "--data", "y.npy", *REST], "'no.csv' cannot be read"),
         (["--predictions", "predicted.txt", "--data", "y.npy", *REST], "must end in .csv, .npy or .parquet"),
         ([*BY_ORDER, *REST, "--id-column", "id"], "has no names of columns"),
-        (["--predictions", "predicted.csv", "--data", "data.csv", *REST], "name that of the labels"),
+        (
+            ["--predictions", "predicted.csv", "--data", "data.csv", *REST],
+            "name that of the labels by --label-column",
+        ),
         ([*BY_IDS[:-1], "z", *REST], "has no column 'z', but 'id', 'age', 'y'"),
         ([*BY_IDS[:-1], "age", *REST], "the labels of 'data.csv' are whole numbers"),
         (["--predictions", "predicted.npy", *BY_IDS[2:], *REST], "has no names of columns"),

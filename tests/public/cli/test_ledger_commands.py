@@ -242,7 +242,9 @@ def test_a_reader_that_stops_early_sees_no_traceback(form, ledger):
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_what_is_no_ledger_is_an_error_and_unchanged(action, tmp_path, printed):
-    assert printed(action, tmp_path / "none.db") == "There is no ledger file 'none.db'.\n"
+    assert (
+        printed(action, tmp_path / "none.db") == f"There is no ledger file 'none.db' in {str(tmp_path)!r}.\n"
+    )
     assert not list(tmp_path.iterdir())
     path = tmp_path / "notes.txt"
     path.write_text("not a ledger " * 100)
