@@ -41,5 +41,6 @@ print(holdout.publish(models["Ben"], scoring="accuracy"))
 # Blue: the intervals while searching. A light bar: about how narrow the interval would have been if the score
 # had been published then. Orange: the published score. Hollow: the score on validation rows, the
 # :term:`guess`.
-AnswersDisplay.from_holdout(holdout)
+_, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
+AnswersDisplay.from_holdout(holdout, ax=ax)
 plt.show()

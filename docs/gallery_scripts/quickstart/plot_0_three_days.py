@@ -37,8 +37,9 @@ print(search.publish())
 # A line for each day, and one for the published score. Blue: the interval of each search. A light bar: about
 # how narrow the interval would have been if the score had been published that day. Orange: the published
 # score. Hollow: the score of cross-validation. All four intervals hold together, with a probability of 95 %.
-display = AnswersDisplay.from_holdout(search.holdout_)
-display.ax_.set_yticks(range(4), [*days, "published"], fontsize="medium")
+_, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
+AnswersDisplay.from_holdout(search.holdout_, ax=ax)
+ax.set_yticks(range(4), [*days, "published"], fontsize="medium")
 plt.show()
 
 # %%

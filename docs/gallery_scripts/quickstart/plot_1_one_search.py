@@ -31,5 +31,6 @@ print(search.holdout_.report().headline)
 # %%
 # Points: the three candidates, as cross-validation scored them. The star was chosen. Band: the accuracy on
 # new data lies in it, with a probability of 95 %.
-display = CertifiedSearchDisplay.from_estimator(search)
+_, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
+CertifiedSearchDisplay.from_estimator(search, ax=ax)
 plt.show()
