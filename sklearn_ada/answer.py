@@ -207,6 +207,8 @@ class Answer:
             text += f", between the {below / 10:g}% and {above / 10:g}% quantiles of rounded values"
         if self.published is not None:
             text += f", published now: about +-{in_full(self.published)}"
+        if self.reason is not None:
+            text += f": {self.reason}"
         return text + (", VACUOUS" if self.certificate is not None and self.certificate.vacuous else "")
 
     def in_words(self, guess: float | None = None, name: str = "guess") -> str:

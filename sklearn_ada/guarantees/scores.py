@@ -42,6 +42,14 @@ theta's is above 1/2, a sign test at nine tenths of the level.
 For rows of different laws, as at a fixed class mix, and for losses with more values, bets on the differences
 are used.
 
+If X is given, as for labels that were predicted by whatever means, it is no secret on which M rows two
+predictions differ; labels alone are drawn, independently, each by a law of its own. Let x be the number of
+these rows on which b is right, y that on which a is, and a fair coin give each row on which neither is right
+to one of them: the target, ``(E x - E y)/n``, stays. Then ``x + y = M``, so it is ``(2 E x - M)/n``, and x is
+a sum of M independent and unequal Bernoulli variables, for which Clopper and Pearson's interval holds with
+the rule for unequal rows (Hoeffding 1956). Of two labels one is right wherever predictions differ, and there
+is no coin.
+
 *The share of a loss that a model explains*: R^2, and D^2 of the pinball and absolute losses. The metric is
 ``1 - E L / min_m E B(m)`` where L is the model's loss of a row and ``B(m)`` that of the constant m; :math:`L
 = e^2, B(m) = (y - m)^2` for R^2, where the best constant is the mean. With a constant c that is fixed without
@@ -88,8 +96,8 @@ from sklearn_ada.guarantees.intervals import LN_NINE_TENTHS, LN_TENTH, Array, In
 from sklearn_ada.guarantees.units import foreseen_squares, unit_mean_interval
 
 __all__ = [
-    "ExpectedLosses", "average_precision_interval", "d2_pinball_interval", "paired_loss_interval",
-    "paired_zero_one_interval", "r_squared_interval",
+    "ExpectedLosses", "average_precision_interval", "d2_pinball_interval", "paired_given_interval",
+    "paired_loss_interval", "paired_zero_one_interval", "r_squared_interval",
 ]  # fmt: skip
 
 _THRESHOLDS = (5, 8, 12, 20, 30, 60, 120, 240)  # of average precision, of which the best foreseen is taken
@@ -237,6 +245,50 @@ def paired_zero_one_interval(
     if identical_rows:
         return _by_disagreements(better, worse, n, ln_level)
     return _by_bets(better, worse, n, ln_level, gain, loss)
+
+
+@checked(n="count", ln_delta="<= 0")
+def paired_given_interval(better: int, worse: int, n: int, ln_delta: float) -> Interval:
+    """Return an interval for the difference of two error rates, where it is no secret where they differ.
+
+    It misses with probability at most delta, over labels that are drawn given X. Each side gets delta/2.
+
+    Source: theorem of `sklearn_ada.guarantees.scores`; Hoeffding (1956), Theorem 4.
+
+    Parameters
+    ----------
+    better, worse : int
+        On how many rows only b is right, and only a; at least 0. Each row on which predictions differ, and
+        both are wrong, was given to one of them by a fair coin.
+    n : int
+        Number of rows, at least 1.
+    ln_delta : float
+        Logarithm of the failure probability, at most 0; above 1/2 it is treated as 1/2.
+
+    Returns
+    -------
+    low, high : float
+        Of the error rate of a minus that of b, in [-1, 1].
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> low, high = paired_given_interval(40, 15, 1000, math.log(0.05))
+    >>> round(low, 4), round(high, 4)
+    (0.0099, 0.0372)
+    """
+    better = check_integer(better, "better", "paired_given_interval", low=0, high=n)
+    worse = check_integer(worse, "worse", "paired_given_interval", low=0, high=n - better)
+    differ = better + worse
+    if not differ:
+        return 0.0, 0.0
+    ends = (_tail_ends(count, count, differ, ln_side(ln_delta))[0] for count in (better, worse))
+    low, less = ((2.0 * theta - 1.0) * differ / n for theta in ends)
+    return low, -less
 
 
 @checked(expected_variance=">= 0")

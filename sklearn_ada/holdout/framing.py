@@ -30,7 +30,7 @@ from sklearn_ada.holdout.records import Key, read_answer, read_value
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.ledger.hash_chain import Record
 from sklearn_ada.metrics.base import UndefinedMetricError
-from sklearn_ada.metrics.metric import Difference, Metric, undefined_metric
+from sklearn_ada.metrics.metric import Metric, undefined_metric
 from sklearn_ada.questions.all_rows import with_rows_interval
 from sklearn_ada.questions.coded import FILL, CodedQuestion, RefinedQuestion
 from sklearn_ada.questions.noisy import GaussianQuestion
@@ -49,8 +49,8 @@ from sklearn_ada.questions.stable_median import MedianSettings, StableQuestion
 from sklearn_ada.questions.windows import in_windows
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import (
+    Pair,
     Subject,
-    discarded_copy,
     is_lasting,
     lasting_identity,
     lasting_key,
@@ -446,54 +446,6 @@ def check_defined(data: HoldoutData, metric: Metric) -> None:
         metric.check_classes(data.some_labels)
 
 
-def comparison(
-    session: Session, a: Any, b: Any, metric: Metric, guess: float | Guess | None, rows: Any, drawn: bool
-) -> Ask:
-    """Return what is asked of two models: the certify of a difference; see `Holdout.compare`."""
-    owner, policy = "Holdout.compare", session.policy
-    if not policy.is_described:
-        fix = "A difference is released without noise, which privacy alone cannot certify."
-        raise bad_parameter("route", owner, "one that description length certifies", policy.route, fix)
-    if policy.seals_all and (policy.format < 3 or (guess is None and rows is None)):
-        warn_user(
-            "Without guess_from= the difference of two models is released at once, for some ten nats or "
-            "more: all later intervals of this ledger become wider. Compare the few models that matter.",
-            once=("compare", session.fingerprint),
-        )
-    subject = Subject.of_pair(a, b, session.data, policy)
-    of_both = not metric.suggests_range  # else it is that of a search's winner
-    if metric.lacks_range and metric.measure.has_differences and _is_pair(rows):  # else `_guess_from` refuses
-        pair = (subject.estimator.a, subject.estimator.b)
-        found = [_tuned_by_rows(session, discarded_copy(one, owner), metric, rows) for one in pair]
-        ranges = [each.range for each in found if each.range is not None]
-        metric = metric.with_range((min(low for low, _ in ranges), max(high for _, high in ranges)))
-        metric.most_beyond = found[0].most_beyond
-    difference = Difference(metric, of_both)
-    session.data.measure_of(difference.base)  # what has no interval here has no difference either
-    asked = Ask(subject, difference, "certify", guess, rows, drawn=drawn)
-    return _mirrored(session, asked, b, a) if is_lasting(policy) and of_both else asked
-
-
-def _mirrored(session: Session, asked: Ask, b: Any, a: Any) -> Ask:
-    """Return a comparison as it is; if only that of the models the other way round is on record, that.
-
-    A difference and its negation are one number.
-    """
-    data, metric, owner = session.data, asked.metric, asked.subject.owner
-    identity, other = lasting_identity(metric, data), Subject.of_pair(b, a, data, session.policy)
-
-    def is_on_record(subject: Subject) -> bool:
-        names = [f"{name}{end}" for name in ("certify", "sealed") for end in ("", DRAWN)]
-        keys = [subject_key(subject.digest, identity, name, data.first_like) for name in names]
-        return any(session.ledger.find_subject(key) is not None for key in keys)
-
-    if is_on_record(asked.subject) or not is_on_record(other):
-        return asked
-    guess = as_guess(asked.guess, metric, owner)
-    negated = None if guess is None else replace(guess, value=-guess.value)
-    return replace(asked, subject=other, guess=negated, is_mirrored=True)
-
-
 def _checked_class(settings: object, purpose: str, owner: str) -> type[Question] | None:
     """Return the mechanism that settings ask for; None for None. Raise if it is none for this purpose."""
     kind = question_class(settings)
@@ -542,10 +494,10 @@ def _tuned_metric(session: Session, asked: Ask) -> Metric:
             if metric.string is None:  # of a scorer of the asker's own the median answers
                 return metric
             raise _without_interval(metric.name, why, owner, session.policy)
-        if not _is_pair(rows):
+        if not is_pair(rows):
             return metric.of_all_rows()
-    if metric.is_tuned and _is_pair(rows):
-        return _tuned_by_rows(session, asked.subject.copy(), metric, rows)
+    if metric.is_tuned and is_pair(rows):
+        return tuned_by_rows(session, asked.subject.copy(), metric, rows)
     return metric
 
 
@@ -554,13 +506,13 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
     owner, rows = asked.subject.owner, asked.guess_from
     if asked.guess is not None:
         raise bad_parameter("guess_from", owner, "None where a guess is given", "both", "Give one of them.")
-    if not _is_pair(rows):
+    if not is_pair(rows):
         expected = "a pair of validation rows and labels, (X, y)"
         raise bad_parameter("guess_from", owner, expected, type(rows).__name__)
     X, y = rows
     session.data.check_paid_for(y, "guess_from", owner)
     if asked.subject.is_given:
-        return guess_from_rows(metric, *predictions_as_guess(X, owner), y)
+        return guess_from_rows(metric, *_given_as_guess(asked.subject, X), y)
     check_not_held_out(session, X)
     model = asked.subject.copy()
     if median is None:
@@ -568,7 +520,21 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
     return median_guess_from_rows(metric, model, X, y, median.subsample_size(session.data))
 
 
-def _tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any, Any]) -> Metric:
+def _given_as_guess(subject: Subject, given: Any) -> tuple[Any, Any]:
+    """Return predictions for public rows, of two where two are compared, as model and rows of a guess."""
+    if not isinstance(subject.estimator, Pair):
+        return given, predictions_as_guess(given, subject.owner)
+    if not (isinstance(given, tuple | list) and len(given) == 2):
+        expected = "((Predictions(of a), Predictions(of b)), y)"
+        raise bad_parameter("guess_from", subject.owner, expected, type(given).__name__)
+    labels = [predictions_as_guess(each, subject.owner) for each in given]
+    if len(labels[0]) != len(labels[1]):
+        got, expected = f"{len(labels[0])} and {len(labels[1])}", "two predictions for the same rows"
+        raise bad_parameter("guess_from", subject.owner, expected, got)
+    return Pair(*given), np.stack(labels, axis=1)
+
+
+def tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any, Any]) -> Metric:
     """Return the metric with what validation rows suggest; the model may keep what it sees.
 
     A warning comes, before anything is charged, of errors so small that the model may know these rows.
@@ -586,6 +552,6 @@ def _tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any
     return tuned
 
 
-def _is_pair(rows: object) -> TypeGuard[tuple[Any, Any]]:
+def is_pair(rows: object) -> TypeGuard[tuple[Any, Any]]:
     """Return whether these are rows and their labels."""
     return isinstance(rows, tuple | list) and len(rows) == 2

@@ -28,8 +28,9 @@ from sklearn_ada.holdout.changes import (
     were_added,
 )
 from sklearn_ada.holdout.choice import select_model
+from sklearn_ada.holdout.comparing import comparison, difference_of_one
 from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_of_rows
-from sklearn_ada.holdout.framing import Ask, Settings, comparison, plan_question
+from sklearn_ada.holdout.framing import Ask, Settings, plan_question
 from sklearn_ada.holdout.outlook import remaining_questions
 from sklearn_ada.holdout.publishing import close, publish, with_recorded_guess
 from sklearn_ada.holdout.report import HoldoutReport, page_of_summary, report_of, summary_of, with_rows
@@ -562,9 +563,12 @@ class Holdout(Uncopied):
         >>> answer.interval[0] <= answer.value <= answer.interval[1]
         True
         """
-        return self._ask(
-            comparison(self._session, a, b, self._session.metric(scoring), guess, guess_from, drawn)
-        )
+        session, metric = self._session, self._session.metric(scoring)
+        pair = Subject.of_pair(a, b, session.data, session.policy)
+        same = difference_of_one(session, pair, metric)
+        if same is not None:
+            return same
+        return self._ask(comparison(session, pair, metric, guess, guess_from, drawn))
 
     def select(self, models: Sequence[Any], *, scoring: Scoring, epsilon: float | str | None = "auto") -> int:
         """Return the number of the best of N fitted models, for ``ln N`` nats.

@@ -127,6 +127,8 @@ class Foreseen:
         Whether bets on matched blocks, and on sums over a unit, may be used.
     behind : float
         Of how many rows the guess is.
+    given_rows : bool
+        Whether X is given, so that each row has a law of its own and only its label is drawn.
     """
 
     value: float
@@ -142,6 +144,7 @@ class Foreseen:
     by_tables: bool = False
     by_blocks: bool = False
     behind: float = math.inf
+    given_rows: bool = False
 
 
 USUAL_IN, SELDOM_IN = 10.0, 50.0

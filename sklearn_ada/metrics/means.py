@@ -575,14 +575,17 @@ class PairedMean(Mean):
         deviation = math.sqrt(max(gain + loss - (gain - loss) ** 2, 0.0))
         if by is not None:
             return self._by_table(pairs.PairTable.around((gain, loss), foreseen), tuning, deviation)
-        disagreements = pairs.Disagreements(n, foreseen.identical_rows, (gain, loss))
+        tosses = foreseen.given_rows and len(np.unique(foreseen.y)) > 2
+        known = foreseen.given_rows and (foreseen.drawn or not tosses)
+        disagreements = pairs.Disagreements(n, foreseen.identical_rows, (gain, loss), known)
 
         def ends(y: Array, outputs: Array, classes: Array | None, ln_delta: float, rng: Generator) -> Range:
-            return disagreements.interval(self.terms(y, outputs, classes), ln_delta)
+            return disagreements.interval(self.terms(y, outputs, classes), outputs, ln_delta, rng)
 
         return RowsInterval(
-            "disagreements", disagreements.theorem, tuning, disagreements.at, ends, deviation=deviation
-        )
+            "disagreements", disagreements.theorem, tuning, disagreements.at, ends,
+            is_drawn=known and tosses, deviation=deviation,
+        )  # fmt: skip
 
     def _by_table(self, table: pairs.PairTable, tuning: dict[str, Any], deviation: float) -> RowsInterval:
         """Return the interval by a table of pairs."""

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.random import Generator
 
 from sklearn_ada.guarantees.intervals import chernoff_kl
 from sklearn_ada.guarantees.paired_tables import largest_sigma, paired_mix_interval, paired_table_interval
-from sklearn_ada.guarantees.scores import paired_zero_one_interval
+from sklearn_ada.guarantees.scores import paired_given_interval, paired_zero_one_interval
 from sklearn_ada.metrics.base import Array, Foreseen, Range
 from sklearn_ada.metrics.counted import CountedTable, Counts, foreseen_count
 
@@ -130,22 +131,39 @@ class Disagreements:
         Whether they are of one law.
     expected : tuple of float
         How often either model alone is foreseen to be right.
+    are_given : bool, default=False
+        Whether predictions are given, so that anybody knows on which rows they differ. A coin then decides
+        for one of them where both are wrong, which of two labels is nowhere.
     """
 
     n: int
     identical_rows: bool
     expected: Range
-    theorem = "disagreements (McNemar 1947), or fixed bets on them (Waudby-Smith, Ramdas 2024)"
+    are_given: bool = False
 
-    def interval(self, away: Array, ln_delta: float) -> Range:
-        """Return the interval of rows on which the scores differ by so much."""
-        return self._of_counts(int(np.count_nonzero(away > 0)), int(np.count_nonzero(away < 0)), ln_delta)
+    @property
+    def theorem(self) -> str:
+        """Name of the bound."""
+        if self.are_given:
+            return "disagreements of unequal rows (Hoeffding 1956)"
+        return "disagreements (McNemar 1947), or fixed bets on them (Waudby-Smith, Ramdas 2024)"
+
+    def interval(self, away: Array, outputs: Array, ln_delta: float, rng: Generator) -> Range:
+        """Return the interval of rows on which scores differ by so much, and outputs are these."""
+        better, worse = int(np.count_nonzero(away > 0)), int(np.count_nonzero(away < 0))
+        if self.are_given:
+            neither = int(np.count_nonzero(outputs[:, 0] != outputs[:, 1])) - better - worse
+            heads = int(rng.binomial(neither, 0.5))
+            better, worse = better + heads, worse + neither - heads
+        return self._of_counts(better, worse, ln_delta)
 
     def at(self, value: float, ln_delta: float) -> Range:
         """Return the interval if the value is this and the models disagree as often as is foreseen."""
         return self._of_counts(*_foreseen(value, self.n, self.expected), ln_delta)
 
     def _of_counts(self, better: int, worse: int, ln_delta: float) -> Range:
+        if self.are_given:
+            return paired_given_interval(better, worse, self.n, ln_delta)
         return paired_zero_one_interval(
             better, worse, self.n, ln_delta, identical_rows=self.identical_rows, expected=self.expected
         )
@@ -157,7 +175,7 @@ def chosen(foreseen: Foreseen, expected: Range) -> str | None:
     At a class mix that takes a guess of how often the models disagree, in every class by far less than half.
     None is the sign test, or bets.
     """
-    if foreseen.as_first_released:
+    if foreseen.as_first_released or foreseen.given_rows:
         return None
     rows, share = rows_by_class(foreseen.y), sum(expected)
     if foreseen.identical_rows:

@@ -249,13 +249,15 @@ def with_rows_interval(
     behind = guess.size or size
     ln_delta = policy.planned_ln_delta
     error = math.sqrt(1.0 / size + 1.0 / behind)
-    identical = policy.class_mix == "priced" or not data.is_classification
+    same_law = policy.class_mix == "priced" or not data.is_classification
+    identical = same_law and not question.given_rows
     known = guess.value, guess.deviation, error, data.y, identical, ln_delta, guess.details
     tilted = tilted and policy.format >= 4 and may_tilt(policy)
     by_tables = by_blocks and may_tilt(policy) and not question.given_rows
     foreseen = Foreseen(
         *known, drawn=drawn, guess_rows=float(behind) if tilted else None,
         as_first_released=not is_new, by_tables=by_tables, by_blocks=by_blocks, behind=float(behind),
+        given_rows=question.given_rows,
     )  # fmt: skip
     construction = measure.rows_interval(foreseen)
     if construction is None:

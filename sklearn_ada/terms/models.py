@@ -101,22 +101,27 @@ class Subject:
         """Return two models as one to ask about, or raise before anything is charged.
 
         A `ReusableHoldoutCV` that has a best model stands for that one, whether it was asked about or not. No
-        other class is certain to predict what its ``best_estimator_`` predicts.
+        other class is certain to predict what its ``best_estimator_`` predicts. `Predictions` are compared
+        with predictions: what they are worth on these rows is not what a model is worth in the population.
         """
         owner = "Holdout.compare"
         a, b = (model.best_estimator_ if _is_search(model) else model for model in (a, b))
+        are_given = [isinstance(model, Predictions) for model in (a, b)]
+        if are_given[0] != are_given[1]:
+            fix = "Their target is these rows. Give Predictions of both, Predictions(model.predict(X))."
+            name, expected = ("b", "Predictions as a is") if are_given[0] else ("b", "a fitted model as a is")
+            raise bad_parameter(name, owner, expected, type(b).__name__, fix)
+        if are_given[0]:
+            a, b = (in_order_of(model, data, policy, owner) for model in (a, b))
         pair = Pair(a, b)
         digest = model_digest(pair, data, policy)
-        for name, model in (("a", a), ("b", b)):
-            if isinstance(model, Predictions):
-                fix = "Their target is these rows; ask about each: certify(Predictions(...))."
-                raise bad_parameter(name, owner, "a fitted model", "Predictions", fix)
+        for model in (a, b):
             _check_model(model, data, owner)
         first, second = (getattr(model, "classes_", None) for model in (a, b))
         if first is not None and second is not None and not np.array_equal(first, second):
             got = f"{len(np.asarray(second))} classes"
             raise bad_parameter("b", owner, "fitted on the classes of a", got)
-        return cls(pair, digest, name_of_model(pair), owner)
+        return cls(pair, digest, name_of_model(pair), owner, are_given[0])
 
     def copy(self) -> Any:
         """Return a copy to be asked and discarded."""
@@ -135,7 +140,7 @@ class Pair:
 
     Parameters
     ----------
-    a, b : fitted estimator
+    a, b : fitted estimator or Predictions
     """
 
     def __init__(self, a: Any, b: Any) -> None:
@@ -328,8 +333,9 @@ def model_digest(estimator: Any, data: HoldoutData, policy: Policy) -> str:
     Since format 3 it is what lasts of the model (`digest.lasting`). What a model notes down counts only if a
     copy without it says something else about rows that are made up.
     """
-    if isinstance(estimator, Given):
-        return digest_or_nonce(("given", estimator.given_outputs))
+    parts = (estimator.a, estimator.b) if isinstance(estimator, Pair) else (estimator,)
+    if all(isinstance(part, Given) for part in parts):
+        return digest_or_nonce(("given", *(part.given_outputs for part in parts)))
     if not is_lasting(policy):
         return digest_or_nonce(estimator)
     try:

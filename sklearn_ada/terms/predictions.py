@@ -233,18 +233,19 @@ def in_order_of(predictions: Predictions, data: HoldoutData, policy: Policy, own
     return predictions._aligned(data, owner)
 
 
-def predictions_as_guess(rows: Any, owner: str) -> tuple[Predictions, NDArray[Any]]:
-    """Return predictions for public rows as the model and as the rows of a guess."""
+def predictions_as_guess(rows: Any, owner: str) -> NDArray[Any]:
+    """Return the labels of predictions for public rows; ValueError for anything else."""
     if not isinstance(rows, Predictions) or rows._ids is not None:
         got = type(rows).__name__ if not isinstance(rows, Predictions) else "predictions with ids"
         fix = "Predictions know no other rows: give those for public rows, in the order of their y."
         raise bad_parameter("guess_from", owner, "(Predictions(labels), y), without ids", got, fix)
-    return rows, rows.values
+    return np.asarray(rows.values)
 
 
 def check_predictions(metric: Metric, owner: str) -> None:
     """Raise ValueError unless a metric is a mean of 0/1 losses of labels."""
-    if not (metric.has_interval and metric.certified_measure.counts):
+    base = getattr(metric, "base", metric)  # of each, where two are compared
+    if not (base.has_interval and base.certified_measure.counts):
         whose, fix = f"{owner} of predictions", "Other scores on these very rows have no certificate here."
         raise bad_parameter("scoring", whose, "a mean of 0/1 losses, such as 'accuracy'", metric.name, fix)
 
