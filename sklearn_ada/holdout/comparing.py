@@ -11,6 +11,9 @@ with each other, which is more than it does of models that mostly agree.
 *One model twice* has a difference of 0, whatever the rows are: nothing is asked, recorded or paid for. That
 both are one is certain of one object, of predictions that are equal, and of models with one digest that have
 no code but that of installed libraries. Others are asked about.
+
+*The kept model* is the one that others have to beat. A ledger holds its digest and the number of the record
+in which it was asked about, and no model: that is remembered by the process that kept it.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from sklearn_ada._validation import bad_parameter
 from sklearn_ada.answer import Answer, Certificate, Cost
 from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.holdout.framing import DRAWN, Ask, is_pair, tuned_by_rows
-from sklearn_ada.holdout.records import read_value
+from sklearn_ada.holdout.records import KeepRecord, Key, read_value
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.metrics.metric import OF_TWO, Difference, Metric
 from sklearn_ada.questions.question import Guess, as_guess
@@ -40,6 +43,7 @@ from sklearn_ada.terms.models import (
 )
 
 _OWNER = "Holdout.compare"
+_models: dict[str, tuple[str, Any]] = {}  # that were kept, with their digests, by the holdout's fingerprint
 
 
 def comparison(
@@ -60,7 +64,7 @@ def comparison(
     difference = Difference(metric, of_both)
     session.data.measure_of(difference.base)  # what has no interval here has no difference either
     if guess is None and rows is None:
-        guess = _guess_on_record(session, pair, metric)
+        guess = _guess_on_record(session, pair, metric, difference)
     if policy.seals_all and (policy.format < 3 or (guess is None and rows is None)):
         warn_user(
             "Without guess_from= a comparison is answered exactly, at once, for some ten nats or more: all "
@@ -74,6 +78,8 @@ def comparison(
 def difference_of_one(session: Session, subject: Subject, metric: Metric) -> Answer | None:
     """Return the answer about one model twice, of which nothing is recorded; None of two models."""
     a, b = subject.estimator.a, subject.estimator.b
+    if not (metric.measure.has_differences and session.policy.is_described):
+        return None  # `comparison` says why
     if a is not b:
         digests = {model_digest(each, session.data, session.policy) for each in (a, b)}
         if len(digests) > 1 or (not subject.is_given and any(map(has_own_code, (a, b)))):
@@ -84,20 +90,56 @@ def difference_of_one(session: Session, subject: Subject, metric: Metric) -> Ans
     return Answer(0.0, (0.0, 0.0), "exact", Cost(0.0), certificate, 0, reason=reason)
 
 
-def _guess_on_record(session: Session, pair: tuple[Any, Any], metric: Metric) -> Guess | None:
+def keep_model(session: Session, model: Any, digest: str, number: int | None) -> None:
+    """Record that a model is kept from now on, unless it is already, and remember it in this process."""
+    _models[session.genesis.fingerprint] = digest, discarded_copy(model, "Holdout.keep")
+    times, kept = session.ledger.read(lambda state: state.kept)
+    if kept != digest:
+        name, stamp = name_of_model(model), session.asker.stamp()
+        record = KeepRecord(digest=digest, model=name, number=number, **stamp)
+        session.charge(Key.kept(times, digest), lambda state: record)
+
+
+def kept_model(session: Session) -> Any:
+    """Return the model that is kept; None if none is. LookupError if another process kept it."""
+    _, digest = session.ledger.read(lambda state: state.kept)
+    if digest is None:
+        return None
+    mine, model = _models.get(session.genesis.fingerprint, (None, None))
+    if mine != digest:
+        raise LookupError("The ledger holds its digest alone, and another process kept it")
+    return model
+
+
+def is_kept(session: Session, model: Any) -> bool:
+    """Return whether a model is the one that is kept."""
+    _, digest = session.ledger.read(lambda state: state.kept)
+    return digest is not None and digest == model_digest(model, session.data, session.policy)
+
+
+def number_on_record(session: Session, digest: str, metric: Metric) -> int | None:
+    """Return the number of the record in which a model was asked about; None if it was not."""
+    found = _found(session, digest, metric)
+    return None if found is None else int(found.seq)
+
+
+def _guess_on_record(
+    session: Session, pair: tuple[Any, Any], metric: Metric, difference: Difference
+) -> Guess | None:
     """Return the difference of the guesses with which both models were asked; None if one was not."""
     if not (session.policy.seals and is_lasting(session.policy)):
         return None
-    a, b = (guess_of(session, model_digest(each, session.data, session.policy), metric) for each in pair)
+    a, b = (_guess_of(session, model_digest(each, session.data, session.policy), metric) for each in pair)
     if a is None or b is None:
         return None
     sizes = [each.size for each in (a, b) if each.size is not None]
     spreads = [each.deviation for each in (a, b) if each.deviation is not None]
     deviation = math.hypot(*spreads) if len(spreads) == 2 and not metric.measure.counts else None
-    return Guess(b.value - a.value, min(sizes, default=None), deviation)
+    low, high = difference.bounds  # which the errors of one of them may exceed
+    return Guess(min(max(b.value - a.value, low), high), min(sizes, default=None), deviation)
 
 
-def guess_of(session: Session, digest: str, metric: Metric) -> Guess | None:
+def _guess_of(session: Session, digest: str, metric: Metric) -> Guess | None:
     """Return the guess with which a certify of a model is on record; None if none is."""
     found = _found(session, digest, metric)
     guess = {} if found is None else read_value(found).guess

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_ada._validation import check_flag, check_option
+from sklearn_ada._validation import bad_parameter, check_flag, check_option
 from sklearn_ada.answer import Answer
 from sklearn_ada.data.labels import check_labels
 from sklearn_ada.digest.rows import id_hashes
@@ -28,7 +28,7 @@ from sklearn_ada.holdout.changes import (
     were_added,
 )
 from sklearn_ada.holdout.choice import select_model
-from sklearn_ada.holdout.comparing import comparison, difference_of_one
+from sklearn_ada.holdout.comparing import comparison, difference_of_one, keep_model, number_on_record
 from sklearn_ada.holdout.finding import check_not_of_others, leave_other, place_of_rows
 from sklearn_ada.holdout.framing import Ask, Settings, plan_question
 from sklearn_ada.holdout.outlook import remaining_questions
@@ -510,24 +510,26 @@ class Holdout(Uncopied):
         on which one model alone is right.
 
         A comparison is recorded and paid for like any certify. On a ledger that answers coarsely it is
-        answered with a window, as any metric is, if there is a guess; without one the answer is exact, for
-        about ten nats, and a warning says so. It is another question than `certify` of either model. That of
-        b with a is the same, the other way round.
+        answered with a window, as any metric is, if there is a guess, and `unseal` releases its exact value;
+        without one the answer is exact, for about ten nats, and a warning says so. It is another question
+        than `certify` of either model. That of b with a is the same, the other way round. One model twice
+        has a difference of 0: nothing is asked or paid for.
 
         Parameters
         ----------
-        a, b : fitted estimator
+        a, b : fitted estimator or Predictions
             Such as the model in use, and the one that might replace it. For a fitted `ReusableHoldoutCV` give
-            its ``best_estimator_``.
+            its ``best_estimator_``. `Predictions` are compared with predictions.
         scoring : str, callable or Metric
             A mean of bounded scores: accuracy, Brier score, top-k accuracy, or an error with a range, such as
             ``Metric("neg_mean_absolute_error", range=(-10, 0))``. If a range is missing, validation rows
             suggest one.
         guess : float, Guess or None, default=None
-            The difference estimated without the holdout. None is 0.
+            The difference estimated without the holdout. None: that of the guesses with which both models
+            were certified on this ledger, if they were; else 0.
         guess_from : tuple (X, y) or None, default=None
             Validation rows, on which the guess is computed. They show how often the models differ, which
-            makes the interval narrower.
+            makes the interval narrower. Of predictions ``((Predictions(of_a), Predictions(of_b)), y)``.
         drawn : bool, default=True
             As for `certify`.
 
@@ -569,6 +571,46 @@ class Holdout(Uncopied):
         if same is not None:
             return same
         return self._ask(comparison(session, pair, metric, guess, guess_from, drawn))
+
+    def keep(self, estimator: Any, *, scoring: Scoring | None = None) -> None:
+        """Record that a model is the one to keep, which later ones have to beat.
+
+        The ledger then holds its digest and the name of its class; ``ledger show`` names it. It costs
+        nothing, and says nothing of the holdout. The model itself is remembered by this process alone, for
+        ``ReusableHoldoutCV(..., compare_with="kept")``. Keeping another model takes its place.
+
+        Parameters
+        ----------
+        estimator : fitted estimator or Predictions
+        scoring : str, callable, Metric or None, default=None
+            By which it was certified; the record then names the question. None: it names none.
+
+        Raises
+        ------
+        ValueError
+            If it was not asked about by this metric; else as for `check`. Nothing was recorded.
+        TypeError, NotFittedError, LedgerError
+            As for `check`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> holdout = Holdout(X[::3], y[::3], ledger=":memory:")
+        >>> holdout.keep(DecisionTreeClassifier(max_depth=2).fit(X[1::3], y[1::3]))
+        >>> holdout.report().entries[-1].reason
+        'kept: DecisionTreeClassifier'
+        """
+        subject, number = self._subject(estimator, "keep"), None
+        if scoring is not None:
+            metric = self._session.metric(scoring)
+            number = number_on_record(self._session, subject.digest, metric)
+            if number is None:
+                fix = "Certify the model first, or leave scoring out."
+                expected = "a metric by which the model was certified"
+                raise bad_parameter("scoring", "Holdout.keep", expected, metric.name, fix)
+        keep_model(self._session, subject.estimator, subject.digest, number)
 
     def select(self, models: Sequence[Any], *, scoring: Scoring, epsilon: float | str | None = "auto") -> int:
         """Return the number of the best of N fitted models, for ``ln N`` nats.

@@ -83,6 +83,8 @@ class Key:
     """Of the records that open and close a round, by its name."""
     rows = "rows {}".format
     """Of the rows of an edition, by its number."""
+    kept = "kept {} {}".format
+    """Of a model that is kept: by how often one was kept before, and its digest."""
     labels = "labels {}".format
     """Of labels that were passed for rows without ids, by their fingerprint."""
     top_up = "top up {}".format
@@ -856,6 +858,40 @@ class DeclarationRecord(LedgerRecord):
     def apply(self, state: State) -> None:
         """Set half of the failure probability aside for them."""
         state.declare(self.members)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepRecord(LedgerRecord):
+    """Which model is kept from here on. It says nothing of the holdout but what answers have said.
+
+    Parameters
+    ----------
+    digest : str
+        Of the model; a random text if it has none.
+    model : str
+        Name of its class.
+    number : int or None, default=None
+        Of the record in which it was asked about.
+    """
+
+    kind = "keep"
+
+    digest: str = field(metadata=on_disk("kept"))
+    model: str
+    number: int | None = field(default=None, metadata=on_disk("of"))
+
+    def columns(self) -> dict[str, Any]:
+        """Return which model it is, for a table of records."""
+        asked = "" if self.number is None else f", asked about in record {self.number}"
+        return {"reason": f"kept: {self.model}{asked}"}
+
+    def apply(self, state: State) -> None:
+        """Keep it in place of the one before."""
+        state.keep(self.digest)
+
+    def touches(self, state: State) -> bool:
+        """Return False: nothing was asked."""
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)

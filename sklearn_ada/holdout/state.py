@@ -169,6 +169,8 @@ class State:
         Whether it was closed: then nothing new is answered.
     finals : int
         How many exact values were published, as the final ones.
+    kept : tuple
+        How often a model was kept, and the digest of the last of them; None if none was.
     listed : Listed
     """
 
@@ -198,6 +200,7 @@ class State:
         self.listed = Listed()
         self.purse = Purse() if policy.seals else None
         self.closed = False
+        self.kept: tuple[int, str | None] = (0, None)
         self._last_value: list[float] | None = None  # with the ends of the metric's range
         self._rounds: dict[str, Round] = {}
         self._declared: frozenset[str] = frozenset()
@@ -310,6 +313,10 @@ class State:
         """Count that a model has the outputs of this record, and not of other versions."""
         self._versions[number] = self._versions.get(number, 0) + 1
 
+    def keep(self, digest: str) -> None:
+        """Note that the model with this digest is kept from now on."""
+        self.kept = self.kept[0] + 1, digest
+
     def assume(self, assumption: str) -> None:
         """Name an assumption in all later certificates."""
         if assumption not in self.assumed:
@@ -332,6 +339,7 @@ class State:
             **({} if self.purse is None else {"purse": [self.purse.left, self.purse.taken]}),
             **({"closed": True} if self.closed else {}),
             **({"finals": self.finals} if self.finals else {}),
+            **({"kept": list(self.kept)} if self.kept[0] else {}),
             **({"arrivals": self.arrivals.to_list()} if self.policy.format >= PRICED_ARRIVALS else {}),
         }
 
@@ -353,6 +361,7 @@ class State:
         self._versions = dict(kept.get("versions", ()))
         self.purse = Purse(*kept["purse"]) if "purse" in kept else None
         self.closed, self.finals = kept.get("closed", False), kept.get("finals", 0)
+        self.kept = tuple(kept.get("kept", (0, None)))
         self.arrivals = Arrivals(*kept.get("arrivals", ([],)))
 
     # What is decided from it.

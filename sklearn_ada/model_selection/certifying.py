@@ -240,9 +240,14 @@ class Run:
         """Return the models of some candidates, fitted on all training rows."""
         return searches.refitted(self.given.search, candidates, self.X, self.y, self.params.of_model)
 
+    @property
+    def parts(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Numbers of the rows to fit on, and of those for validation."""
+        return split_rows(n_rows(self.X), self.y, self.given.validation, 0, self.params.groups)
+
     def validated(self, candidate: dict[str, Any]) -> tuple[Any, Any, Any]:
         """Return a candidate fitted on one part of the rows, and the other part."""
-        first, rest = split_rows(n_rows(self.X), self.y, self.given.validation, 0, self.params.groups)
+        first, rest = self.parts
         rows = searches.take_for(self.X, rest, first, self.given.of_pairs), take_rows(self.y, rest)
         return self.fit_on(candidate, first), *rows
 

@@ -15,6 +15,7 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import Check, as_check, bad_parameter, check_flag, integer, option, or_none
 from sklearn_ada.data.labels import check_labels
 from sklearn_ada.holdout.advice import median_notice, too_few_rows, warn_of_design, warn_of_units
+from sklearn_ada.holdout.comparing import kept_model
 from sklearn_ada.holdout.framing import check_defined, check_median_may_be, why_no_interval
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.outlook import is_foreseen
@@ -27,6 +28,7 @@ from sklearn_ada.model_selection.scorers import MECHANISMS, HoldoutScorer, Mecha
 from sklearn_ada.model_selection.training_rows import ValidationSplit, check_time_order, is_share
 from sklearn_ada.questions.question import Question, question_class
 from sklearn_ada.questions.stable_median import MedianSettings
+from sklearn_ada.terms.models import Subject
 from sklearn_ada.terms.policy import PROMISE, check_answers, check_class_mix, check_name
 from sklearn_ada.terms.row_tables import MISSING
 
@@ -59,7 +61,8 @@ _WITHOUT_CLASSES = ("outlier_detector", "clusterer", "regressor", "density_estim
 class Parameters(SimpleNamespace):
     """The parameters of a `ReusableHoldoutCV`, which documents them, as its users set them."""
 
-    create, class_mix = True, "conditional"  # of one that was pickled before there were these parameters
+    # Of one that was pickled before there were these parameters.
+    create, class_mix, compare_with = True, "conditional", None
 
     @classmethod
     def of(cls, wrapper: Any) -> Parameters:
@@ -151,6 +154,7 @@ class Parameters(SimpleNamespace):
             expected = "with a model in the end when ask is an integer or reveal='winner'"
             fix = "Models refitted on all training rows are compared: use refit=True."
             raise bad_parameter("search", OWNER, expected, "refit=False", fix)
+        self._check_other()
         self._check_rule()
 
     def _check_rule(self) -> None:
@@ -174,6 +178,17 @@ class Parameters(SimpleNamespace):
         else:
             return
         raise bad_parameter("one_standard_error", OWNER, expected, rule, fix)
+
+    def _check_other(self) -> None:
+        """Raise unless ``compare_with`` may be a model, with which one that is kept can be compared."""
+        other = self.compare_with
+        if other is None:
+            return
+        if not self.keeps_model:
+            expected, fix = "None with refit=False", "No model is kept, so there is none to compare."
+            raise bad_parameter("compare_with", OWNER, expected, other, fix)
+        if not (other == "kept" if isinstance(other, str) else hasattr(other, "predict")):
+            raise bad_parameter("compare_with", OWNER, "'kept', a fitted estimator or None", other)
 
     def _check_scorers(self, own: dict[str, Any]) -> None:
         """Raise unless the only scorer that asks a holdout is the mechanism."""
@@ -348,6 +363,30 @@ class Parameters(SimpleNamespace):
         return StableHoldoutScorer(
             metric, holdout, method=median.method, stratify=median.stratify, validation=self.validation
         )
+
+    def other_model(self, metric: Metric, holdout: Holdout) -> Any:
+        """Return the model that the winner will be compared with; None if there is none.
+
+        Raises
+        ------
+        ValueError, TypeError, NotFittedError
+            If it cannot be compared by this metric, or another process kept it.
+        """
+        other, session = self.compare_with, session_of(holdout)
+        if other is None:
+            return None
+        if not (metric.measure.has_differences and session.policy.is_described):
+            fix = "Only means of bounded scores, without noise, have an interval for the difference."
+            raise bad_parameter("compare_with", OWNER, f"None for {metric.name} here", other, fix)
+        if isinstance(other, str):
+            try:
+                other = kept_model(session)
+            except LookupError as error:
+                expected, fix = f"the model itself. {error}", "Load it and pass it: compare_with=model."
+                raise bad_parameter("compare_with", OWNER, expected, "'kept'", fix) from None
+        if other is not None:
+            Subject.of(other, session.data, session.policy, OWNER)
+        return other
 
     # What that means for the answers.
 

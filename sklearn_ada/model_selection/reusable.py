@@ -25,6 +25,7 @@ from sklearn_ada._validation import bad_parameter, counted, in_full
 from sklearn_ada.answer import Answer, population_of
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
+from sklearn_ada.holdout.comparing import is_kept, keep_model
 from sklearn_ada.holdout.framing import Ask, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_of
 from sklearn_ada.holdout.publishing import needs_secret, publish
@@ -33,6 +34,7 @@ from sklearn_ada.ledger.addresses import hidden
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection import searches
 from sklearn_ada.model_selection.certifying import Asked, Run, Winner
+from sklearn_ada.model_selection.differences import difference_line, guess_of_difference
 from sklearn_ada.model_selection.fit_parameters import FitParams, check_parameters, router_of
 from sklearn_ada.model_selection.parameters import NO_METRIC, OWNER, Parameters
 from sklearn_ada.model_selection.scorers import HoldoutScorer
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
 
 _BEST = (
     "best_answer_", "best_estimator_", "best_index_", "best_params_", "best_score_", "best_score_interval_",
-    "best_score_target_",
+    "best_score_target_", "comparison_",
 )  # fmt: skip
 """Attributes of the best candidate."""
 _NOT_FINISHED = "The last call of fit did not end, so nobody can say what was asked about the best model."
@@ -110,6 +112,7 @@ class Delegates(CallbackSupportMixin):
     _certified_metric: Metric | None = None  # as validation rows have tuned it
     _asked_of: str = ""  # how many rows the holdout had, and how often it had been asked
     _unasked: str = ""  # why the holdout was not asked about the best model, if it was not
+    _compared_with: str = ""  # with what, for people
     _asked_as: tuple[str, int] | None = None  # digest of the best model, and the record in which it was asked
     _id_column: str | None = None  # which no model sees
     _takes_pairs_with: tuple[int, NDArray[Any]] | None = None  # of how many rows, which are for training
@@ -278,6 +281,14 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         True: the earliest in the grid (write the simple values first). The name of a parameter: the candidate
         with its least value. A function of a candidate's parameters: the candidate with its least value. The
         standard error is computed from the best candidate's certified interval, so it reveals nothing more.
+    compare_with : "kept", fitted estimator or None, default=None
+        With what the winner is compared once it is certified: "kept" with the model that `keep` has recorded
+        last, if there is one; a fitted estimator with that one, such as the model in use. `print` then says
+        how much better the winner is. The guess is the difference of both on validation rows, where the other
+        model is fitted once more without them if it can be. Each comparison is a question of its own, nearly
+        free where validation rows foresaw it; see `Holdout.compare`. A process that did not keep the model
+        must pass the model itself. A copy by ``clone`` has no fitted one, unless it is wrapped in
+        `sklearn.frozen.FrozenEstimator`.
     validation : float, default=0.25
         For ``ask="candidates"``: the share of the training rows that gives the guesses, on which candidates
         are not fitted.
@@ -329,6 +340,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         (see `Answer`) for every candidate that was asked about.
     answers_ : list of Answer
         In the order of the candidates asked, then the certified winner.
+    comparison_ : Answer
+        How much better the winner is than the model of ``compare_with``. Absent if nothing was compared.
     search_ : estimator
         The fitted search.
     train_indices_ : ndarray of int
@@ -397,6 +410,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     tolerance: float | None = None
     reveal: str = "all"
     one_standard_error: bool | str | Callable[[dict[str, Any]], float] = False
+    compare_with: Any = None
     validation: float = 0.25
     class_mix: str | Mapping[Any, float] = "conditional"
     missing: str = "raise"
@@ -463,6 +477,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             self._search_only(X_train, y_train, params, cv, why_no_metric)
             return self
         metric = session_of(self.holdout_).metric(metric)
+        other = given.other_model(metric, self.holdout_)
         median = given.median(metric, self.holdout_)
         given.warn_before_asking(metric, self.holdout_, median)
         if not given.asks_candidates:  # else its cv looks at the same rows
@@ -475,6 +490,10 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         )  # fmt: skip
         winner = run.search_and_certify()
         self._keep(winner, given, metric)
+        if other is not None and winner.answer is not None:
+            guess = guess_of_difference(run, winner, other)
+            self.comparison_ = self._compared(other, winner.metric or metric, guess=guess)
+            self._compared_with = "the kept one" if is_kept(run.session, other) else "the model given"
         winner.warn(self.holdout_, median)
         if not isinstance(self.holdout, Holdout):  # else X has no row of it
             remember_rows(self, X, y)
@@ -636,6 +655,25 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         self._show_best(answer)
         return answer
 
+    def keep(self) -> None:
+        """Record that ``best_estimator_`` is the model to keep, which later winners have to beat.
+
+        It costs nothing; see `Holdout.keep`. ``ReusableHoldoutCV(..., compare_with="kept")`` compares the
+        winners of later searches on this ledger with it.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If there is no best model, or the search was pickled. Nothing was recorded.
+        """
+        fix = "Fit one, and keep it: holdout.keep(model)."
+        session = session_of(self._open_holdout(f"{OWNER}.keep", fix))
+        digest, number = self._asked_as or (None, None)
+        now = model_digest(self.best_estimator_, session.data, session.policy)
+        keep_model(session, self.best_estimator_, now, number if now == digest else None)
+
     def compare(
         self,
         incumbent: Any,
@@ -647,8 +685,9 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         """Ask how much better ``best_estimator_`` is than another model, such as the one in use.
 
         The interval of the difference holds together with all others of the ledger. On a ledger that answers
-        coarsely, ``guess_from=`` makes it a coarse interval for some hundredths of a nat; without it the
-        answer is exact, for ten nats or more, which widen all later intervals: see `Holdout.compare`.
+        coarsely it is a coarse interval for some hundredths of a nat where ``guess_from=`` foresaw it, or the
+        guesses of both models, if the other was a winner on this ledger, too. Else the answer is exact, for
+        ten nats or more, which widen all later intervals: see `Holdout.compare`.
 
         Parameters
         ----------
@@ -689,18 +728,24 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         >>> new.compare(old.best_estimator_).target[:32]
         'population accuracy of b minus a'
         """
+        fix = "Fit one, and compare it: holdout.compare(incumbent, model, scoring=...)."
+        self._open_holdout(f"{OWNER}.compare", fix)
+        metric = (self._certified_metric or Parameters.of(self).metric()) if scoring is None else scoring
+        return self._compared(incumbent, metric, guess_from=guess_from, drawn=drawn)
+
+    def _compared(self, other: Any, metric: Scoring, **how: Any) -> Answer:
+        return self.holdout_.compare(other, self.best_estimator_, scoring=metric, **how)
+
+    def _open_holdout(self, owner: str, fix: str) -> Holdout:
+        """Return the holdout, of which a best model is to be asked; ``fix`` is for a search without one."""
         check_is_fitted(self, "search_")
-        owner = "ReusableHoldoutCV.compare"
         if not hasattr(self, "best_estimator_"):
-            fix = "Fit one, and compare it: holdout.compare(incumbent, model, scoring=...)."
             raise bad_parameter("search", owner, "one that keeps a model", "refit=False", fix)
         if not isinstance(self.holdout_, Holdout):
             got = "a search that was pickled, which dropped the rows of the holdout"
-            fix = "Open the holdout on its ledger: Holdout(X, y, ledger=...).compare(incumbent, model, ...)."
+            fix = "Open the holdout on its ledger, Holdout(X, y, ledger=...), and give it the model."
             raise bad_parameter("X", owner, "there", got, fix)
-        metric = (self._certified_metric or Parameters.of(self).metric()) if scoring is None else scoring
-        model = self.best_estimator_
-        return self.holdout_.compare(incumbent, model, scoring=metric, guess_from=guess_from, drawn=drawn)
+        return self.holdout_
 
     def _with_rows(self, X: Any, y: Any, ids: Any, groups: Any) -> Holdout:
         """Return the holdout with its rows: the one that was asked, or one of the rows that are passed."""
@@ -748,7 +793,14 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         plain = object.__new__(_Plain)
         plain.__dict__.update(vars(self))
         text: str = BaseEstimator.__repr__(plain, N_CHAR_MAX=N_CHAR_MAX)
-        return f"{text}\n{self._score_line}" if hasattr(self, "best_answer_") else text
+        return "\n".join([text, *self._score_lines])
+
+    @property
+    def _score_lines(self) -> list[str]:
+        """The score, what the holdout says of it, and the comparison, as far as there are any."""
+        lines = [self._score_line] if hasattr(self, "best_answer_") else []
+        compared = getattr(self, "comparison_", None)
+        return lines if compared is None else [*lines, difference_line(compared, self._compared_with)]
 
     @property
     def _score_line(self) -> str:
@@ -792,7 +844,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         answer = self.best_answer_
         assert answer.certificate is not None
         assert answer.target is not None
-        lines = [self._score_line, f"target: {population_of(answer.target)}"]
+        lines = [*self._score_lines, f"target: {population_of(answer.target)}"]
         if answer.published is not None:
             lines.append(f"Not published yet: publish() gives about ±{in_full(answer.published)}.")
         certificate = folded("certificate", answer.certificate._repr_html_())

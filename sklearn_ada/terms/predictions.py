@@ -55,7 +55,8 @@ _LABELS = "class labels, one for each row"
 class Predictions(Given):
     """Hold predictions for the rows of a holdout, from any framework, language or service.
 
-    ``Holdout.check``, ``certify``, ``check_many``, ``select`` and ``declare`` take them in place of a model.
+    ``Holdout.check``, ``certify``, ``check_many``, ``compare``, ``select``, ``declare`` and ``keep`` take
+    them in place of a model.
     With probability at least ``confidence_level`` all intervals contain the *expected accuracy on these
     rows*: if the labels of these rows were drawn again, given X, the share of them that the predictions would
     be expected to meet. The predictions may depend on all rows of X and on the ledger's earlier answers, but

@@ -48,6 +48,7 @@ def in_cells(path):
     for _ in range(2):
         asked = holdout.certify(models[0], scoring="accuracy", guess=0.7)
     holdout.select(models, scoring="accuracy")
+    holdout.keep(models[0], scoring="accuracy")
     for made in (BeginRecord(name="7", who="ada"), GivenUpRecord(names=["7"], who="ada")):
         holdout.ledger.charge(None, lambda state, made=made: made.to_dict(5))
     holdout.close()

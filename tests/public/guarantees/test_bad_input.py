@@ -103,6 +103,7 @@ ALONE = {
     "median_is_covered": ({"level": 0.1}, {}),
     "multiplicative_weights_direct": ({"n": 10**6}, {"epsilon": [None]}),
     "multiplicative_weights_records": ({}, {"half_width": [1e-9]}),
+    "paired_given_interval": ({"n": 4}, {"worse": [With(better=3, worse=2)]}),
     "paired_loss_interval": ({}, {"range": [With(bounds=(1, 0))]}),
     "paired_mix_interval": ({"expected": ...},
         {"worse": [With(better=3, worse=2)], "expected": [(0.6, 0.6)],

@@ -74,6 +74,15 @@ def test_a_checkpoint_comes_after_so_many_records_once(asked):
     assert asked.report().asked["check"] == 40
 
 
+def test_the_model_that_is_kept_is_kept_beyond_checkpoints(fresh):
+    for answer in (0, 1):
+        fresh.keep(Constant(answer).fit(ROWS, LABELS))
+    checks(fresh)
+    restored, _ = from_last_checkpoint(fresh.ledger)
+    assert restored.kept == fresh.ledger.read(lambda state: state.kept)
+    assert restored.kept[0] == 2
+
+
 def test_the_report_of_a_long_ledger_is_that_of_all_its_records(asked, capsys, monkeypatch):
     whole = asked.report().to_dict()
 

@@ -1,0 +1,147 @@
+"""Which of two predictions of the same rows is better: exact coverage given X, cost, identity, bad input."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_ada import Holdout, Predictions
+from sklearn_ada.guarantees import paired_given_interval, paired_table_interval
+from tests.support.laws import is_too_often
+
+ROWS = 2000
+
+
+def rows_of(rng, labels, n=ROWS, share=0.85):
+    """Return labels, and predictions of them by two models that mostly agree."""
+    y = rng.integers(0, labels, n)
+    a = np.where(rng.random(n) < 0.7, y, rng.integers(0, labels, n))
+    return y, a, np.where(rng.random(n) < share, a, np.where(rng.random(n) < 0.9, y, 0))
+
+
+def held(y, **how):
+    how = {"ledger": ":memory:", "class_mix": "priced", "answers": "coarse", **how}
+    return Holdout(np.empty((len(y), 0)), y, **how)
+
+
+def compared(holdout, a, b, **how):
+    return holdout.compare(Predictions(a), Predictions(b), scoring="accuracy", **how)
+
+
+def law(chances):
+    masses = np.ones(1)
+    for p in chances:
+        masses = np.convolve(masses, [1.0 - p, p])
+    return masses
+
+
+def misses(chances, n, interval, ln_delta):
+    """Return the exact chance of a miss where the models differ on the rows of these chances, of n."""
+    differ = len(chances)
+    truth, masses = (2.0 * sum(chances) - differ) / n, law(chances)
+    ends = [interval(x, differ - x, n, ln_delta) for x in range(differ + 1)]
+    return sum(m for m, (low, high) in zip(masses, ends, strict=True) if not low <= truth <= high)
+
+
+def test_given_x_the_interval_misses_no_oftener_than_it_says_and_one_of_equal_rows_does():
+    rng, laws = np.random.default_rng(0), []
+    for differ in (1, 2, 5, 12):
+        laws += [np.full(differ, 0.5), np.linspace(0.0, 1.0, differ), rng.beta(0.2, 0.2, differ)]
+        laws += [np.r_[np.full(ones, 0.5), np.ones(differ - ones)] for ones in range(differ)]
+    for delta in (0.5, 0.36, 0.05):
+        for n in (12, 40):
+            worst = max(misses(each, n, paired_given_interval, math.log(delta)) for each in laws)
+            assert worst <= delta + 1e-9
+    # Two rows on which they always differ, of ten: tables of pairs of one law miss too often.
+    assert misses(np.full(2, 0.5), 10, paired_table_interval, math.log(0.36)) > 0.36
+
+
+@pytest.mark.parametrize("labels", [2, 4])
+def test_a_difference_that_validation_foresaw_is_nearly_free_and_narrow_once_unsealed(labels):
+    rng = np.random.default_rng(labels)
+    y, a, b = rows_of(rng, labels)
+    other, *of_others = rows_of(rng, labels, 3 * ROWS)
+    holdout = held(y)
+    answer = compared(holdout, a, b, guess_from=([Predictions(each) for each in of_others], other))
+    away = (b == y) * 1.0 - (a == y)
+    assert answer.cost.nats < 0.1
+    assert answer.interval[0] < away.mean() < answer.interval[1]
+    assert answer.target.startswith("expected accuracy of b minus a on these rows of X")
+    assert "unequal rows" in answer.certificate.theorem
+    assert ("secret" in str(answer.certificate.assumptions)) == (labels > 2)  # coins are drawn
+    turned = compared(holdout, b, a, guess=0.0)
+    assert (turned.repeated, turned.interval) == (True, tuple(-end for end in reversed(answer.interval)))
+    holdout.close()
+    (exact,) = holdout.unseal(answer)
+    assert exact.value == pytest.approx(away.mean(), abs=1e-6)
+    assert exact.half_width < 4.0 * 1.96 * away.std() / math.sqrt(ROWS)  # one in a row of windows
+
+
+def test_whether_the_secret_is_needed_may_be_refused_and_costs_width():
+    rng = np.random.default_rng(1)
+    y, a, b = rows_of(rng, 4)
+    orders = {True: slice(None), False: slice(None, None, -1)}  # two ledgers
+    by_coins, plain = (
+        compared(held(y[rows], answers="exact"), a[rows], b[rows], guess=0.1, drawn=drawn)
+        for drawn, rows in orders.items()
+    )
+    assert "secret" not in str(plain.certificate.assumptions)
+    assert by_coins.half_width < plain.half_width
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("labels", [2, 4])
+def test_intervals_of_answers_cover_what_labels_drawn_anew_would_give(labels):
+    """Predictions that depend on all of X; each row's label has a law of its own."""
+    runs, missed = 400, 0
+    for run in range(runs):
+        rng = np.random.default_rng([labels, run])
+        chances = rng.dirichlet(np.full(labels, 0.5), 60)
+        y = np.array([rng.choice(labels, p=each) for each in chances])
+        y[:labels] = np.arange(labels)
+        chances[:labels] = np.eye(labels)
+        a, b = rng.integers(0, labels, (2, 60))
+        answer = compared(held(y, answers="exact", confidence_level=0.3), a, b, guess=0.0)
+        truth = np.mean(chances[np.arange(60), b] - chances[np.arange(60), a])
+        missed += not answer.interval[0] <= truth <= answer.interval[1]
+    assert not is_too_often(missed, runs, math.exp(answer.certificate.ln_delta))
+
+
+def test_one_model_twice_is_no_question(uncharged):
+    rng = np.random.default_rng(2)
+    y, a, _ = rows_of(rng, 2)
+    holdout, X = held(y), rng.normal(size=(ROWS, 2))
+    model = LogisticRegression().fit(X, y)
+    with uncharged(holdout):
+        same = compared(holdout, a, a.astype(float), guess=0.5)
+    assert (same.value, same.interval, same.cost.nats, same.index) == (0.0, (0.0, 0.0), 0.0, 0)
+    assert "both models are one, so nothing was asked" in str(same)
+    plain = Holdout(X[::-1], y[::-1], ledger=":memory:")
+    twins = [LogisticRegression().fit(X, y) for _ in range(2)]
+    with uncharged(plain):
+        assert plain.compare(model, model, scoring="accuracy").interval == (0.0, 0.0)
+        assert plain.compare(*twins, scoring="accuracy").interval == (0.0, 0.0)
+
+
+LABELS, GUESS = np.arange(40) % 2, (Predictions([0, 1]), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "how", "message"),
+    [
+        (Predictions(LABELS), LogisticRegression(), {}, "'b' parameter .* must be Predictions as a is"),
+        (LogisticRegression(), Predictions(LABELS), {}, "'b' parameter .* must be a fitted model as a is"),
+        (Predictions(LABELS), Predictions(LABELS[1:]), {}, "labels for the 40 rows"),
+        (Predictions(LABELS), Predictions(1 - LABELS), {"scoring": "f1"}, "0/1 losses|bounded"),
+        (Predictions(LABELS), Predictions(1 - LABELS), {"guess_from": GUESS}, r"\(\(Predictions\(of a\)"),
+        (
+            Predictions(LABELS), Predictions(1 - LABELS),
+            {"guess_from": ((Predictions([0, 1]), Predictions([0])), [0, 1])}, "for the same rows",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_pairs_are_refused_before_anything_is_charged(a, b, how, message, uncharged):
+    holdout = held(LABELS)
+    with uncharged(holdout), pytest.raises(ValueError, match=message):
+        holdout.compare(a, b, **{"scoring": "accuracy", "guess": None if "guess_from" in how else 0.0, **how})
