@@ -163,6 +163,18 @@ class Answer:
         """Whether there is a value."""
         return not math.isnan(self.value)
 
+    def is_above(self, bound: float) -> bool:
+        """Return whether the whole interval is above a bound.
+
+        Of a comparison: 0 asks whether the new model is better, a negative bound whether it is not worse by
+        so much. False if there is no value, and if nothing is decided yet.
+
+        Parameters
+        ----------
+        bound : float
+        """
+        return self.answered and self.interval[0] > bound
+
     def negated(self) -> Answer:
         """Return the answer about the same quantity with the other sign."""
         low, high = self.interval

@@ -1,4 +1,4 @@
-"""The command line: ``python -m sklearn_ada demo | plan | ask | ledger``."""
+"""The command line: ``python -m sklearn_ada demo | plan | ask | gate | ledger``."""
 
 from sklearn_ada.cli.commands import main
 

@@ -1,4 +1,6 @@
-"""The command line: ``python -m sklearn_ada demo | plan | ask | ledger``, of which the first two are here.
+"""The command line: ``python -m sklearn_ada demo | plan | ask | gate | ledger``.
+
+The first two are here.
 
 ``plan`` says what a holdout can certify, by every method. ``demo`` does the main job on real data, then shows
 a contrast where there is nothing to find, which is also the README's picture: one choice on random labels,
@@ -36,7 +38,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_ada._validation import aligned
 from sklearn_ada.answer import Answer, shown, shown_interval
-from sklearn_ada.cli.ledger_commands import add_ask_command, add_ledger_commands
+from sklearn_ada.cli.asking import add_ask_command
+from sklearn_ada.cli.gate import add_gate_command
+from sklearn_ada.cli.ledger_commands import add_ledger_commands
 from sklearn_ada.cli.tools import Parser, count, picture, print_json, save_picture, write_csv
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.holdout import Holdout
@@ -90,29 +94,35 @@ _WORDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status: 0, or 1 for a bad ledger or an output that takes no more."""
+    """Run a command and return its exit status: 0, or 1 for a bad ledger or an output that takes no more.
+
+    ``gate`` has a status of its own: 0, 1 or 2.
+    """
     parser = Parser(prog="sklearn_ada", description="Reusable holdouts for scikit-learn.")
+    parser.set_defaults(on_error=1)
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo_command(commands)
     _add_plan_command(commands)
     add_ask_command(commands)
+    add_gate_command(commands)
     add_ledger_commands(commands)
     chosen = parser.parse_args(arguments)
+    on_error: int = chosen.on_error
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name may have signs that a terminal has not
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        chosen.run(chosen)
+        status: int = chosen.run(chosen) or 0
         print(end="", flush=True)
     except LedgerError as error:
         print(without_passwords(str(error)), file=sys.stderr)
-        return 1
+        return on_error
     except OSError as error:
         if not isinstance(error, BrokenPipeError):  # whoever was reading has enough, as ``head`` has
             cause = error.strerror or error
             print(f"Not all could be written: {cause}. What was recorded stands.", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        return 1
-    return 0
+        return on_error
+    return status
 
 
 def _add_plan_command(commands: Any) -> None:

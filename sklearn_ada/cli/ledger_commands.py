@@ -1,6 +1,4 @@
-"""``ask``: the holder asks about predictions that somebody handed in, as for an internal leaderboard.
-
-``ledger show | verify | report | head | close | unseal``: a ledger without the holdout that it belongs to.
+"""``ledger show | verify | report | head | close | unseal``: a ledger without the holdout that it belongs to.
 
 Nothing here creates a ledger, and only ``close`` and ``unseal`` write to one. What a writer that crashed had
 not committed is undone first, as its next question would.
@@ -17,123 +15,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from sklearn_ada._validation import aligned, counted, number, percent, printable
-from sklearn_ada.answer import Answer
-from sklearn_ada.cli.columns import as_labels, check_first_line, read_columns, whole_labels
 from sklearn_ada.cli.tools import count, head, print_json, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.holdout.certificate import verify_certificate
-from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.publishing import close
-from sklearn_ada.holdout.records import AS_IN, OUTCOMES, Entry, entry_of, read_record
+from sklearn_ada.holdout.records import AS_IN, OUTCOMES, Entry
 from sklearn_ada.holdout.report import HoldoutReport, Targets, askers_of, summary_of
-from sklearn_ada.holdout.session import as_closed
 from sklearn_ada.holdout.state import State
 from sklearn_ada.holdout.unsealing import unseal
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.ledger.opening import open_existing_ledger, open_ledger_to_write
-from sklearn_ada.terms.policy import Asker, Genesis
-from sklearn_ada.terms.predictions import Predictions
-
-_DESCRIPTION = """
-Ask about labels that were predicted for the rows of a holdout, and print the answer: an interval for their
-expected accuracy on these rows. The true labels (--data) stay with the holder, who runs this; participants
-get the rows of X, without labels. Both files are CSV with a line of names, NPY, or Parquet where pyarrow is
-installed. With --id-column the rows are known by their ids and may come in any order.
-"""
-
-
-def add_ask_command(commands: Any) -> None:
-    """Add ``ask`` to the subcommands of a parser."""
-    ask = commands.add_parser("ask", help="ask about predictions in a file", description=_DESCRIPTION)
-    ask.add_argument("--predictions", required=True, metavar="FILE", help="the labels that were predicted")
-    ask.add_argument("--data", required=True, metavar="FILE", help="the true labels of the same rows")
-    ask.add_argument("--ledger", required=True, help="path or URL of the ledger; a new one is begun")
-    ask.add_argument("--no-create", action="store_true", help="where there is none, begin none")
-    ask.add_argument("--guess", type=float, help="the score as estimated without the holdout, for a check")
-    ask.add_argument("--scoring", default="accuracy", help="a mean of 0/1 losses; accuracy unless given")
-    ask.add_argument("--id-column", metavar="NAME", help="column of ids in both files")
-    ask.add_argument("--label-column", metavar="NAME", help="column of true labels; needed if there are more")
-    ask.add_argument("--prediction-column", metavar="NAME", help="likewise, of predicted ones")
-    ask.add_argument(
-        "--class", dest="classes", action="append", metavar="LABEL",
-        help="a label that may be predicted although no row has it; may be repeated",
-    )  # fmt: skip
-    kind = ask.add_mutually_exclusive_group()
-    kind.add_argument("--certify", action="store_true", help="ask for the value; a check asks for its cell")
-    kind.add_argument("--publish", action="store_true", help="release the exact value of what is kept")
-    ask.add_argument("--confidence-level", type=float, default=0.95, help="0.95 unless given")
-    ask.add_argument("--tolerance", type=float, help="largest half-width that is answered")
-    ask.add_argument("--expected-questions", type=int, metavar="INT", help="about how many there will be")
-    ask.add_argument("--answers", choices=("exact", "coarse", "auto"), help="how a certify is answered")
-    ask.add_argument("--who", help="whose predictions they are; written into the record")
-    ask.add_argument("--label", help="where they are from; written into the record")
-    ask.add_argument("--json", action="store_true", help="an object")
-
-    def run(arguments: argparse.Namespace) -> None:
-        try:
-            holdout, answer = _asked(arguments)
-        except (ValueError, TypeError) as error:
-            ask.error(str(error))
-        if not arguments.json:
-            print(answer)
-            return
-        record = holdout.ledger.record(answer.index)
-        assert record is not None
-        entry = entry_of(as_closed(holdout.ledger, read_record(record.body)), record.seq)
-        shown = {"nats": entry.nats or 0.0, "repeated": answer.repeated, "published": entry.published}
-        print_json({**entry.picked(_OF_ANSWER), **shown, "reason": entry.reason})
-
-    ask.set_defaults(run=run)
-
-
-_OF_ANSWER = ("index", "value", "interval", "verdict", "target")
-
-
-def _asked(arguments: argparse.Namespace) -> tuple[Holdout, Answer]:
-    """Return the holdout and its answer; ValueError for bad files or parameters, before it is charged."""
-    labels, ids, name = read_columns(arguments.data, arguments.label_column, arguments.id_column)
-    predicted, whose, other = read_columns(
-        arguments.predictions, arguments.prediction_column, arguments.id_column
-    )
-    may_occur = (labels, predicted, arguments.classes or [])
-    if not _is_by_writing(arguments.ledger):
-        labels = whole_labels(labels)
-    check_first_line(arguments.data, name, "--label-column", *may_occur)
-    check_first_line(arguments.predictions, other, "--prediction-column", *may_occur)
-    predicted = as_labels(predicted, arguments.predictions, labels, arguments.data)
-    predictions = Predictions(predicted, whose, classes=_typed(arguments.classes, labels))
-    holdout = Holdout(
-        np.empty((len(labels), 0)), labels, ids=ids, class_mix="priced", ledger=arguments.ledger,
-        confidence_level=arguments.confidence_level, tolerance=arguments.tolerance,
-        expected_questions=arguments.expected_questions, answers=arguments.answers,
-        who=arguments.who, label=arguments.label, create=not arguments.no_create,
-    )  # fmt: skip
-    if session_of(holdout).notice:
-        print(session_of(holdout).notice, file=sys.stderr)
-    how: dict[str, Any] = {"scoring": arguments.scoring, "guess": arguments.guess}
-    ask = holdout.publish if arguments.publish else holdout.certify if arguments.certify else holdout.check
-    return holdout, ask(predictions, **how)
-
-
-def _is_by_writing(address: str) -> bool:
-    """Return whether a ledger knows labels as they were written, as those of older formats do."""
-    try:
-        return Genesis(_open(address, replay=False).genesis).policy.format < 3
-    except LedgerError:  # there is none yet, or opening it says what is wrong
-        return False
-
-
-def _typed(classes: list[str] | None, labels: Any) -> Any:
-    """Return labels of the command line, as numbers where y holds numbers."""
-    if classes is None or labels.dtype.kind not in "biuf":
-        return classes
-    numbers = whole_labels(np.array(classes))
-    if numbers.dtype.kind != "i":
-        raise ValueError(f"--class must be whole numbers, as the labels are, got {classes}")
-    return numbers.tolist()
+from sklearn_ada.terms.policy import Asker
 
 
 def add_ledger_commands(commands: Any) -> None:

@@ -77,10 +77,10 @@ The first releases' records keep nothing to compare with. Their questions are as
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from sklearn_ada._notices import warn_user
@@ -88,7 +88,7 @@ from sklearn_ada.accounting.events import FAILURES, Event, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.guarantees.description_length import Purse
-from sklearn_ada.holdout.framing import Ask, Framed, frame
+from sklearn_ada.holdout.framing import Ask, Framed, frame, plan_question
 from sklearn_ada.holdout.looking import HeldSignals, Hidden, apart, held_signals, look, with_bare_errors
 from sklearn_ada.holdout.records import (
     AnswerRecord,
@@ -355,7 +355,7 @@ class Recording:
                 return OutputSummary.of_nothing()  # on these rows the two names are of two scores
             return self._comparable(question, observation)
 
-        decide = functools.partial(self._record_of_new_answer, proposal, self.secret, own.seen)
+        decide = partial(self._record_of_new_answer, proposal, self.secret, own.seen)
         try:
             record = proposal.confirm_or_charge(outputs, decide, framed.entry, self.secret)
         except RefusedError as refused:
@@ -411,7 +411,7 @@ class Recording:
         else:
             allowance = allowance_or_refuse(self.session, framed, state, self.together)
         draw = Draw(secret, version, state.memories.get(question.memory_name, {}))
-        record_of = functools.partial(self._record_of_seen, framed, state, allowance, draw, outputs, in_order)
+        record_of = partial(self._record_of_seen, framed, state, allowance, draw, outputs, in_order)
         try:
             return record_of(seen)
         except Exception:  # whether it is raised may depend on the holdout, so this is an answer, too
@@ -435,7 +435,7 @@ class Recording:
         in_round = state.still_open(framed.asked.round_name)
         # The transcript theorem holds of answers in whose order the rows have no part.
         by_transcript = seal is not None and in_order and state.is_alone(in_round)
-        after = functools.partial(transcript_of, state)
+        after = partial(transcript_of, state)
         question = framed.question.after(after if by_transcript else None)
         sealing = apart(question.sealing, question.metric)  # it may compute scores once more
         (event, memory), point = sealing(seen, allowance, draw)
@@ -465,6 +465,46 @@ class Recording:
 def _public_outputs(question: Question) -> str:
     """Return the digest of the model's outputs on the rows of the guess; empty if there are none."""
     return "" if question.guess is None else question.guess.outputs
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a question would cost and certify if its guess held.
+
+    Attributes
+    ----------
+    nats, half_width : float
+        Of a question that is on record, of which the first may be 0.
+    is_recorded : bool
+    """
+
+    nats: float
+    half_width: float
+    is_recorded: bool
+
+
+def foresee(session: Session, asked: Ask) -> Foreseen:
+    """Return what a question would cost and certify if its guess held; nothing is looked at or recorded.
+
+    RefusedError if it would be refused.
+    """
+    framed = frame(session, asked, plan_question(session, asked))
+    found = session.ledger.find_each([*framed.keys, *framed.others])
+    if found:
+        return Foreseen(0.0, session.answer_of(found[0]).half_width, True)
+
+    def of_next(state: State) -> Foreseen:
+        allowance, after = (
+            allowance_or_refuse(session, framed, state, Together()),
+            partial(transcript_of, state),
+        )
+        question = framed.question.after(after if framed.question.seal is not None else None)
+        symbols = question.expected_symbols(allowance)
+        nats = sum(state.account.price_of_repeats(symbol, 1) for symbol in symbols)
+        half_width, _ = question.foreseen_half_width(allowance, after)
+        return Foreseen(nats, half_width, False)
+
+    return session.ledger.read(of_next)
 
 
 # What is on record of a question.
@@ -592,7 +632,7 @@ class Proposal(Generic[Admitted]):
             compared = len(versions)
             name = version_key(self.key, compared + 1)
             summary = outputs(None).sealed(session.outputs_key(name, secret))
-            record = session.charge(name, functools.partial(decide, name, summary))
+            record = session.charge(name, partial(decide, name, summary))
             if record.fresh:
                 return record
             _add_versions(session, self.key, versions)

@@ -41,6 +41,7 @@ from sklearn_ada.terms.models import (
     name_of_model,
     subject_key,
 )
+from sklearn_ada.terms.predictions import on_these_rows
 
 _OWNER = "Holdout.compare"
 _models: dict[str, tuple[str, Any]] = {}  # that were kept, with their digests, by the holdout's fingerprint
@@ -84,7 +85,8 @@ def difference_of_one(session: Session, subject: Subject, metric: Metric) -> Ans
         digests = {model_digest(each, session.data, session.policy) for each in (a, b)}
         if len(digests) > 1 or (not subject.is_given and any(map(has_own_code, (a, b)))):
             return None
-    genesis, target = session.genesis, f"population {metric.name}{OF_TWO}"
+    genesis, name = session.genesis, f"{metric.name}{OF_TWO}"
+    target = on_these_rows(name) if subject.is_given else f"population {name}"
     theorem, reason = "none is needed", "both models are one, so nothing was asked"
     certificate = Certificate(theorem, genesis.confidence_level, -math.inf, target, (), False)
     return Answer(0.0, (0.0, 0.0), "exact", Cost(0.0), certificate, 0, reason=reason)

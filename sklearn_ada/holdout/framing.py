@@ -296,7 +296,7 @@ def _plan(session: Session, asked: Ask) -> Question:
     with explaining_undefined(metric, data):
         coded = CodedQuestion.plan(asked.purpose, metric, guess, data, policy, half_cell)
     if subject.is_given:
-        coded = replace(coded.untilted, target=on_these_rows(metric), given_rows=True)
+        coded = replace(coded.untilted, target=on_these_rows(metric.name), given_rows=True)
     if refined is not None:
         return refined.refine(coded, settings, data, policy)
     return by_default(coded, data, policy) if settings is None else coded

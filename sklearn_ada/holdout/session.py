@@ -58,7 +58,7 @@ from sklearn_ada.holdout.records import (
 from sklearn_ada.holdout.state import LedgerRecord, Listed, State
 from sklearn_ada.ledger.elsewhere import announce, remember, watched
 from sklearn_ada.ledger.hash_chain import OTHER_ORDER, UNREADABLE, WOULD_VOID, Ledger, Record
-from sklearn_ada.ledger.opening import is_temporary, open_ledger, where
+from sklearn_ada.ledger.opening import is_temporary, open_existing_ledger, open_ledger, where
 from sklearn_ada.metrics.metric import Metric, as_metric
 from sklearn_ada.questions.question import Guess
 from sklearn_ada.questions.seals import LossCount, hidden, seal_of, sealed_context
@@ -149,11 +149,7 @@ class Session:
             opened = open_ledger(address, first, State, secret=seed, of_found=genesis)
             is_new = opened.genesis in drafts
             begun = Genesis(opened.genesis)  # which was compared
-            stored = begun.policy
-            if stored.class_mix == "priced" and stored.format >= 3:
-                data.paid_classes = data.classes if begun.classes is None else np.array(begun.classes)
-            data.format = stored.format
-            data.by_tables = stored.format >= BLOCKS and policy.tolerance is None
+            stored = _joined(data, begun)
             if stored.seal_key is not None:
                 check_library()
             found = ("answers", "check_share", "seal_key", "shares", "format")
@@ -164,6 +160,21 @@ class Session:
                 session._compare_labels()
             opening.succeed(opened, partial(_asked, opened))
         return session
+
+    @classmethod
+    def that_reads(cls, data: HoldoutData, asker: Asker, address: str | os.PathLike[str]) -> Session:
+        """Return a session on a ledger that is there, which writes nothing and compares no labels.
+
+        LedgerMismatchError if the ledger has another number of rows.
+        """
+        ledger = open_existing_ledger(address, State)
+        begun = Genesis(ledger.genesis)
+        rows, fingerprint = ledger.read(lambda state: (state.rows, state.fingerprint))
+        if rows != len(data):
+            raise LedgerMismatchError(
+                f"The ledger is of {rows} rows, and there are {len(data)}. {WOULD_VOID}"
+            )
+        return cls(data, _joined(data, begun), ledger, asker, fingerprint)
 
     @property
     def genesis(self) -> Genesis:
@@ -270,6 +281,16 @@ class Session:
             f"The ledger {getattr(self.ledger, 'name', self.ledger)!r} belongs to another holdout. "
             f"{OTHER_ORDER} {WOULD_VOID}{price}"
         )
+
+
+def _joined(data: HoldoutData, begun: Genesis) -> Policy:
+    """Let rows follow the terms of their ledger, and return these."""
+    policy = begun.policy
+    if policy.class_mix == "priced" and policy.format >= 3:
+        data.paid_classes = data.classes if begun.classes is None else np.array(begun.classes)
+    data.format = policy.format
+    data.by_tables = policy.format >= BLOCKS and policy.tolerance is None
+    return policy
 
 
 def note_whereabouts(session: Session) -> None:

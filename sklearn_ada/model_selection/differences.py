@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from sklearn_ada.answer import Answer
+from sklearn_ada.answer import Answer, shown, shown_interval
 from sklearn_ada.data.labels import take_rows
 from sklearn_ada.metrics.metric import Difference
 from sklearn_ada.model_selection import searches

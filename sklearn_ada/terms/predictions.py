@@ -251,15 +251,15 @@ def check_predictions(metric: Metric, owner: str) -> None:
         raise bad_parameter("scoring", whose, "a mean of 0/1 losses, such as 'accuracy'", metric.name, fix)
 
 
-def on_these_rows(metric: Metric) -> str:
+def on_these_rows(metric: str) -> str:
     """Return what is certified of predictions that may depend on X.
 
     Examples
     --------
-    >>> on_these_rows(Metric("accuracy"))
+    >>> on_these_rows("accuracy")
     'expected accuracy on these rows of X, over labels drawn anew given X'
     """
-    return f"expected {metric.name} on these rows of X, over labels drawn anew given X"
+    return f"expected {metric} on these rows of X, over labels drawn anew given X"
 
 
 def _refused(name: str, expected: str, got: object, fix: str = "") -> ValueError:

@@ -155,6 +155,6 @@ def test_a_ledger_of_an_older_format_knows_labels_as_they_are_written(asked, mon
     lines = two("0.0", "1.0")
     with monkeypatch.context() as patched:
         patched.setattr("sklearn_ada.holdout.holdout.Policy", functools.partial(Policy, format=1))
-        patched.setattr("sklearn_ada.cli.ledger_commands.whole_labels", np.array)  # as it was
+        patched.setattr("sklearn_ada.cli.predicted.whole_labels", np.array)  # as it was
         assert asked(lines, lines).startswith("holdout: 1.000 in [")
     assert asked(lines, lines).startswith("holdout: 1.000 in [")

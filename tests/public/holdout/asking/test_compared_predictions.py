@@ -94,7 +94,7 @@ def test_whether_the_secret_is_needed_may_be_refused_and_costs_width():
 @pytest.mark.parametrize("labels", [2, 4])
 def test_intervals_of_answers_cover_what_labels_drawn_anew_would_give(labels):
     """Predictions that depend on all of X; each row's label has a law of its own."""
-    runs, missed = 400, 0
+    runs, missed = 200, 0
     for run in range(runs):
         rng = np.random.default_rng([labels, run])
         chances = rng.dirichlet(np.full(labels, 0.5), 60)
