@@ -208,7 +208,7 @@ def replaced(arguments, **flags):
     ids=str,
 )
 def test_what_does_not_fit_is_said_before_anything_is_charged(folder, gate, flags, message):
-    y, models = folder
+    _, models = folder
     write("short.csv", ("label", "id"), [("no", i) for i in range(1, N)])
     rows = [(label, f"{i}") for i, label in enumerate(models["good"])]
     write("short.csv", ("label", "id"), rows[1:])
@@ -237,7 +237,7 @@ def holdout_of(folder):
 
 
 def test_the_same_from_python(folder, gate):
-    y, models = folder
+    _, models = folder
     status, body = gate(*of("good"))
     ids = np.arange(N)
     used, good = (Predictions(models[name], ids) for name in ("used", "good"))
