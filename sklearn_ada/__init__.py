@@ -14,6 +14,7 @@ from sklearn_ada import _notices  # names the session before any worker is start
 if TYPE_CHECKING:  # under their own names, by which type checkers take them for public ones
     from sklearn_ada.answer import Answer as Answer
     from sklearn_ada.answer import Certificate as Certificate
+    from sklearn_ada.guarantees.used_before import bits_of_choice as bits_of_choice
     from sklearn_ada.holdout.holdout import Holdout as Holdout
     from sklearn_ada.inspection import AnswersDisplay as AnswersDisplay
     from sklearn_ada.inspection import CertifiedSearchDisplay as CertifiedSearchDisplay
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "answer": "Answer Certificate",
+    "guarantees.used_before": "bits_of_choice",
     "holdout.holdout": "Holdout",
     "inspection": "AnswersDisplay CertifiedSearchDisplay HoldoutBudgetDisplay",
     "metrics.metric": "Metric",

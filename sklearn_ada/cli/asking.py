@@ -39,6 +39,7 @@ def add_ask_command(commands: Any) -> None:
     ask.add_argument("--confidence-level", type=float, default=0.95, help="0.95 unless given")
     ask.add_argument("--tolerance", type=float, help="largest half-width that is answered")
     ask.add_argument("--expected-questions", type=int, metavar="INT", help="about how many there will be")
+    ask.add_argument("--used-before", type=float, metavar="BITS", help="chosen by these labels before")
     ask.add_argument("--answers", choices=("exact", "coarse", "auto"), help="how a certify is answered")
     ask.add_argument("--who", help="whose predictions they are; written into the record")
     ask.add_argument("--label", help="where they are from; written into the record")
@@ -72,6 +73,7 @@ def _asked(arguments: argparse.Namespace) -> tuple[Holdout, Answer]:
         np.empty((len(held.labels), 0)), held.labels, ids=held.ids, class_mix="priced",
         ledger=arguments.ledger, confidence_level=arguments.confidence_level, tolerance=arguments.tolerance,
         expected_questions=arguments.expected_questions, answers=arguments.answers,
+        used_before=arguments.used_before,
         who=arguments.who, label=arguments.label, create=not arguments.no_create,
     )  # fmt: skip
     if session_of(holdout).notice:

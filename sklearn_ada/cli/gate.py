@@ -119,6 +119,7 @@ def add_gate_command(commands: Any) -> None:
     )  # fmt: skip
     gate.add_argument("--rows", metavar="FILE", help="with --trust: X of the holdout, an array in NPY")
     gate.add_argument("--confidence-level", type=float, default=0.95, help="0.95 unless given")
+    gate.add_argument("--used-before", type=float, metavar="BITS", help="chosen by these labels before")
     gate.add_argument("--dry-run", action="store_true", help="say what it would cost; nothing is recorded")
     gate.add_argument("--who", help="who asks; written into the record")
     gate.add_argument("--label", help="where the candidate is from; written into the record")
@@ -236,7 +237,7 @@ class _Question(NamedTuple):
             self.X, self.held.labels, ids=self.held.ids, ledger=ledger,
             class_mix="conditional" if given.trust else "priced", confidence_level=given.confidence_level,
             answers="auto" if ledger == given.ledger else "coarse", who=given.who, label=given.label,
-            create=create,
+            create=create, used_before=given.used_before,
         )  # fmt: skip
 
 

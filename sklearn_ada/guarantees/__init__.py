@@ -30,6 +30,7 @@ from sklearn_ada.guarantees.transfer import *
 from sklearn_ada.guarantees.two_class import *
 from sklearn_ada.guarantees.units import *
 from sklearn_ada.guarantees.unknown_share import *
+from sklearn_ada.guarantees.used_before import *
 from sklearn_ada.guarantees.windows import *
 
 __all__ = ["Certificate", "smallest_integer", "urn_nats"]

@@ -152,6 +152,11 @@ class Holdout(Uncopied):
         holdout together, ``np.unique(y)`` of all rows. The price is for all counts of these. Fixed when the
         ledger is begun. None: as it was begun; a new one assumes, and says in its certificates, that no label
         occurs but those of y. A model that knows others is refused.
+    used_before : float or None, default=None
+        Bits in which can be named what was chosen by looking at these rows before the ledger is begun, such
+        as the best of ten thousand models: see `bits_of_choice`. They are paid for, ``ln 2`` nats each,
+        before the first question, and every certificate names the assumption. Fixed when the ledger is begun;
+        what is chosen by its answers is counted by itself. None: as it was begun; a new one 0.
     missing : {"raise", "ignore"}, default="raise"
         What to do if rows that were in the holdout before, by their ids, are not in X. "ignore" goes on
         without them and records how many there are. Later certificates then assume that they were left out
@@ -238,6 +243,7 @@ class Holdout(Uncopied):
         classes: ArrayLike | None = None,
         missing: str = "raise",
         expected_questions: int | None = None,
+        used_before: float | None = None,
         route: str = "description_length",
         weight_bound: float | None = None,
         seal_key: str | os.PathLike[str] | bytes | X25519PublicKey | None = None,
@@ -251,7 +257,8 @@ class Holdout(Uncopied):
         key = None if seal_key is None else public_key_text(seal_key, "Holdout")
         promise = confidence_level, tolerance, expected_questions
         mix = check_class_mix(class_mix, "class_mix", "Holdout")
-        policy = Policy(*promise, route=route, class_mix=mix, answers=answers, seal_key=key)
+        given: dict[str, Any] = {"answers": answers, "seal_key": key, "used_before": used_before}
+        policy = Policy(*promise, route=route, class_mix=mix, **given)
         check_option(missing, "missing", "Holdout", MISSING)
         check_flag(create, "create", "Holdout")
         hashed = None if ids is None else id_hashes(ids, "Holdout")

@@ -152,7 +152,7 @@ class Session:
             stored = _joined(data, begun)
             if stored.seal_key is not None:
                 check_library()
-            found = ("answers", "check_share", "seal_key", "shares", "format")
+            found = ("answers", "check_share", "seal_key", "shares", "used_before", "format")
             policy = replace(policy, **{name: getattr(stored, name) for name in found})
             notice = announce(where(address), len(data)) if is_new and durable else ""
             session = cls(data, policy, opened, asker, begun.fingerprint, notice)

@@ -179,8 +179,9 @@ class State:
         policy, units = begun.policy, begun.n_units
         self.policy = policy
         self.account = DescriptionLength(policy.code)
+        self.account.nats = policy.nats_before
         if begun.n_classes is not None:
-            self.account.nats = class_count_nats(begun.rows, begun.n_classes)
+            self.account.nats += class_count_nats(begun.rows, begun.n_classes)
         self.privacy: PrivacyAccount | None = None
         if policy.is_private:
             self.privacy = PrivacyAccount(

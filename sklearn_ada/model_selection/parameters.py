@@ -44,6 +44,7 @@ NO_USUAL_METRIC = (
 _OF_HOLDOUT = {
     "confidence_level": 0.95, "tolerance": None, "expected_questions": None, "ledger": None,
     "missing": "raise", "answers": "auto", "seal_key": None, "who": None, "class_mix": "conditional",
+    "used_before": None,
 }  # fmt: skip
 """Parameters that a given holdout has by itself, with their defaults."""
 
@@ -62,7 +63,7 @@ class Parameters(SimpleNamespace):
     """The parameters of a `ReusableHoldoutCV`, which documents them, as its users set them."""
 
     # Of one that was pickled before there were these parameters.
-    create, class_mix, compare_with = True, "conditional", None
+    create, class_mix, compare_with, used_before = True, "conditional", None, None
 
     @classmethod
     def of(cls, wrapper: Any) -> Parameters:

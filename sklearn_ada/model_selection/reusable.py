@@ -300,6 +300,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         What to do if rows of the holdout, by their ids, are not in X; see `Holdout`.
     expected_questions : int or None, default=None
         See `Holdout`.
+    used_before : float or None, default=None
+        Bits that were chosen by looking at the holdout's rows before the ledger is begun; see `Holdout`.
     seal_key : str, path-like, bytes, X25519PublicKey or None, default=None
         Public key of the person who holds the rows, with which values are sealed; see `Holdout`.
     who : str or None, default=None
@@ -415,6 +417,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     class_mix: str | Mapping[Any, float] = "conditional"
     missing: str = "raise"
     expected_questions: int | None = None
+    used_before: float | None = None
     seal_key: str | os.PathLike[str] | bytes | X25519PublicKey | None = None
     who: str | None = None
     random_state: int | None = None

@@ -35,7 +35,10 @@ from sklearn_ada.model_selection.training_rows import (
 )
 
 _FIT = f"{OWNER}.fit"
-_POLICY = ("confidence_level", "tolerance", "expected_questions", "answers", "seal_key", "who", "class_mix")
+_POLICY = (
+    "confidence_level", "tolerance", "expected_questions", "answers", "seal_key", "who", "class_mix",
+    "used_before",
+)  # fmt: skip
 
 
 def set_aside(

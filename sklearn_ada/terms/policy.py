@@ -35,6 +35,14 @@ from sklearn_ada.terms.row_tables import key_of_rows
 _planned_ln_deltas = plain(description_length.planned_ln_deltas)  # of a policy, which is checked already
 _LONGEST = 100  # characters of a name
 _SEED_IS_SECRET = "nobody who asks knows the random_state of the holdout"
+_SINCE = (
+    "since the ledger was begun nobody looks at the holdout except through it, and it is never forked or "
+    "rolled back"
+)
+_BEFORE = (
+    "what was chosen by looking at these rows before can be named in {:g} bits, and what it was chosen from "
+    "does not derive from them"
+)
 _BOUNDED_WEIGHTS = (
     "no unit of the population weighs more than weight_bound, and of the holdout's weights only their mean "
     "is known to anybody"
@@ -143,6 +151,7 @@ PROMISE: dict[str, Check | str] = {
     "confidence_level": "(0, 1)",
     "tolerance": "(0, 0.5] or None",
     "expected_questions": "integer >= 1 or None",
+    "used_before": ">= 0 or None",
 }
 """The checks of what a holdout promises."""
 check_answers = option(("auto", "coarse", "exact"))
@@ -209,6 +218,9 @@ class Policy:
     seal_key : str or None
         The public key that sealed values are encrypted for (`terms.seal_key`); None hides them by the
         ledger's secret. Ledgers of older releases do not name it: they have none.
+    used_before : float or None
+        Bits in which can be named what was chosen by the rows before the ledger was begun; None: as it was
+        begun, a new one 0. Ledgers of older releases do not name it: they have none.
     format : int
         Of the ledger: what its records mean and what they cost, which stays as it was when it was begun.
     """
@@ -223,6 +235,7 @@ class Policy:
     answers: str | None = "exact"
     shares: tuple[float, float] = (description_length.SEALED_PART, description_length.TRANSCRIPT_PART)
     seal_key: str | None = None
+    used_before: float | None = None
     format: int = FORMAT
 
     def __post_init__(self) -> None:
@@ -249,6 +262,11 @@ class Policy:
         """Logarithm of the failure probability that each route has for the whole conversation."""
         ln_beta = math.log1p(-self.confidence_level) - (LN_2 if self.route == "both" else 0.0)
         return ln_beta if self.format < 3 else ln_beta - math.log1p(FIRST_MASS)
+
+    @property
+    def nats_before(self) -> float:
+        """What was revealed before the ledger was begun, in nats."""
+        return (self.used_before or 0.0) * LN_2
 
     @property
     def mix(self) -> ClassMix | None:
@@ -296,9 +314,9 @@ class Policy:
     def ln_gap(self) -> float:
         """Logarithm of the failure probability of the gap between holdout and population, by privacy.
 
-        It is half of what that route has; the other half is for noise.
+        It is half of what that route has; the other half is for noise, of which nothing was known before.
         """
-        return self.ln_beta - LN_2
+        return self.ln_beta - LN_2 - self.nats_before
 
     def privacy_budget(self, unit: Unit, n: int) -> float:
         """Return the zCDP parameter rho that all questions may cost together, of n rows.
@@ -348,6 +366,8 @@ class Policy:
         left["shares"] = tuple(found.get("shares", self.shares))
         if self.answers in (None, "auto"):
             left["answers"] = as_given(found.get("answers", "exact"))
+        if self.used_before is None:
+            left["used_before"] = found.get("used_before")
         if self.seal_key is None and self.answers != "exact":
             left["seal_key"] = found.get("seal_key")
         return replace(self, **left)
@@ -389,19 +409,21 @@ class Policy:
         class_mix = self.class_mix if self.mix is None else self.mix.described()
         body = asdict(self) | {"shares": list(self.shares), "answers": answers, "class_mix": class_mix}
         unsealed = _SEALING if not self.seals else ("seal_key",) if self.seal_key is None else ()
-        left_out = {"format", *unsealed}  # a genesis names the format its schema
+        unused = () if self.used_before else ("used_before",)
+        left_out = {"format", *unsealed, *unused}  # a genesis names the format its schema
         return {name: each for name, each in body.items() if name not in left_out}
 
     @classmethod
     def from_dict(cls, body: dict[str, Any]) -> Policy:
         """Return the policy that stands in a genesis record, among other things."""
-        named_otherwise = (*_SEALING, "format")
+        named_otherwise = (*_SEALING, "used_before", "format")
         given = {each.name: body[each.name] for each in fields(cls) if each.name not in named_otherwise}
         if not isinstance(body["class_mix"], str):
             given["class_mix"] = ClassMix.of(dict(body["class_mix"]))
         if "answers" in body:
             given |= {"answers": as_given(body["answers"]), "shares": tuple(body["shares"])}
             given["seal_key"] = body.get("seal_key")
+        given["used_before"] = body.get("used_before")
         return cls(**given | {"code": Code(**body["code"]), "format": body["schema"]})
 
 
@@ -544,6 +566,9 @@ class Genesis:
     def assumptions(self) -> tuple[str, ...]:
         """What every certificate of the ledger rests on."""
         (independent, *others), units = description_length.ASSUMPTIONS, self.units or {}
+        bits = self.body.get("used_before")
+        if bits is not None:
+            others[-1:] = [_SINCE, _BEFORE.format(bits)]
         if units.get("groups"):
             independent = independent.replace("records", "groups", 1)
         if units.get("weight_bound") is not None:
