@@ -1,6 +1,8 @@
 """Which of two predictions of the same rows is better: exact coverage given X, cost, identity, bad input."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn_ada import Holdout, Predictions
 from sklearn_ada.guarantees import paired_given_interval, paired_table_interval
 from tests.support.laws import is_too_often
+from tests.support.models import Column
 
 ROWS = 2000
+ROOT = Path(__file__).parents[4]
 
 
 def rows_of(rng, labels, n=ROWS, share=0.85):
@@ -76,6 +80,32 @@ def test_a_difference_that_validation_foresaw_is_nearly_free_and_narrow_once_uns
     (exact,) = holdout.unseal(answer)
     assert exact.value == pytest.approx(away.mean(), abs=1e-6)
     assert exact.half_width < 4.0 * 1.96 * away.std() / math.sqrt(ROWS)  # one in a row of windows
+
+
+WIDTHS = re.findall(
+    r"^two (models|files) .*?  \+-(\.\d+)  \+-(\.\d+)", (ROOT / "docs/gate.rst").read_text(), re.M
+)
+
+
+@pytest.mark.parametrize(("what", "width", "of_more"), WIDTHS)
+def test_the_page_has_the_widths_of_first_questions(what, width, of_more, tmp_path):
+    for n, expected in ((2_000, width), (10_000, of_more)):
+        rng = np.random.default_rng(0)
+        (X, y), (X_val, y_val) = (tenth(rng, n) for _ in range(2))
+        if what == "models":
+            holdout = Holdout(X, y, ledger=tmp_path / f"{n}.db", answers="coarse")
+            answer = holdout.compare(Column(0), Column(1), scoring="accuracy", guess_from=(X_val, y_val))
+        else:
+            rows = [Predictions(each) for each in X_val.T]
+            answer = compared(held(y, ledger=tmp_path / f"{n}.db"), *X.T, guess_from=(rows, y_val))
+        assert answer.half_width == pytest.approx(float(expected), rel=0.05)
+
+
+def tenth(rng, n):
+    """Return labels, and two columns of predictions that differ on a tenth of the rows."""
+    y = rng.integers(0, 2, n)
+    a = np.where(rng.random(n) < 0.8, y, 1 - y)
+    return np.c_[a, np.where(rng.random(n) < 0.1, 1 - a, a)], y
 
 
 def test_whether_the_secret_is_needed_may_be_refused_and_costs_width():
