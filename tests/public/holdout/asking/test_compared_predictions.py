@@ -82,9 +82,8 @@ def test_a_difference_that_validation_foresaw_is_nearly_free_and_narrow_once_uns
     assert exact.half_width < 4.0 * 1.96 * away.std() / math.sqrt(ROWS)  # one in a row of windows
 
 
-WIDTHS = re.findall(
-    r"^two (models|files) .*?  \+-(\.\d+)  \+-(\.\d+)", (ROOT / "docs/gate.rst").read_text(), re.M
-)
+PAGE = (ROOT / "docs" / "gate.rst").read_text()
+WIDTHS = re.findall(r"^two (models|files) .*?  \+-(\.\d+)  \+-(\.\d+)", PAGE, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("what", "width", "of_more"), WIDTHS)
