@@ -192,7 +192,8 @@ def _how_wide(state: State, probe: Question, allowance: Allowance, size: int) ->
 
 def _begun_for_nothing(state: State) -> str:
     """Say that a ledger that has answered nothing may be begun again, with another policy."""
-    was_asked = any(state.asked.values()) or state.account.nats > 0.1  # a choice, or labels that differ
+    revealed = state.account.nats - state.policy.nats_before  # by a choice, or labels that differ
+    was_asked = any(state.asked.values()) or revealed > 0.1
     if was_asked or state.policy.tolerance is None:
         return ""
     exact = ", or with answers='exact', which is narrower while few were asked," if state.purse else ""

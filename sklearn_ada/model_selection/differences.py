@@ -50,16 +50,18 @@ def difference_line(answer: Answer, whom: str) -> str:
     >>> answer = Answer(0.008, (-0.004, 0.021), "agrees", Cost(0.04), None, 7)
     >>> difference_line(answer, "the kept one")
     'better than the kept one by +.0080, not contradicted: in [-.0040, +.0210]'
+    >>> difference_line(answer.negated(), "the kept one")
+    'worse than the kept one by .0080, not contradicted: in [-.0210, +.0040]'
     """
     if not answer.answered:
         return f"not compared with {whom}: {answer.summary}"
     value, (low, high) = answer.value, answer.interval
     if low == high == 0.0:
         return f"as good as {whom}: {answer.reason}"
-    word = "better than" if value > 0.0 else "worse than" if value < 0.0 else "as good as"
+    word = "better than" if value > 0.0 else "worse than"
     how = {"agrees": "not contradicted", "differs": "moved by the holdout"}.get(answer.verdict, "measured")
     if low > 0.0 or high < 0.0:
         how = "certified"
-    by, ends = shown(value, answer.interval), shown_interval(answer.interval)[1:-1].split(", ")
-    low_text, high_text = (text if text.startswith("-") else f"+{text}" for text in ends)
-    return f"{word} {whom} by {'+' if value >= 0.0 else ''}{by}, {how}: in [{low_text}, {high_text}]"
+    by, ends = shown(abs(value), answer.interval), shown_interval(answer.interval)[1:-1].split(", ")
+    low_text, high_text = (end if end.startswith("-") else f"+{end}" for end in ends)
+    return f"{word} {whom} by {'+' * (value > 0.0)}{by}, {how}: in [{low_text}, {high_text}]"

@@ -285,10 +285,10 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         With what the winner is compared once it is certified: "kept" with the model that `keep` has recorded
         last, if there is one; a fitted estimator with that one, such as the model in use. `print` then says
         how much better the winner is. The guess is the difference of both on validation rows, where the other
-        model is fitted once more without them if it can be. Each comparison is a question of its own, nearly
-        free where validation rows foresaw it; see `Holdout.compare`. A process that did not keep the model
-        must pass the model itself. A copy by ``clone`` has no fitted one, unless it is wrapped in
-        `sklearn.frozen.FrozenEstimator`.
+        model is fitted once more without them if it can be. Each comparison is a question of its own: nearly
+        free where validation rows foresaw it, and as dear as any where answers are exact; see
+        `Holdout.compare`. A process that did not keep the model must pass the model itself. A copy by
+        ``clone`` has no fitted one, unless it is wrapped in `sklearn.frozen.FrozenEstimator`.
     validation : float, default=0.25
         For ``ask="candidates"``: the share of the training rows that gives the guesses, on which candidates
         are not fitted.

@@ -32,9 +32,7 @@ def test_it_has_what_a_workflow_needs_and_code_of_others_knows_no_secret():
     assert "environment" not in predict
     assert "checkout" not in gate
     assert WORKFLOW["jobs"]["gate"]["needs"] == "predict"
-    assert "docs/workflows/gate.yml".endswith(
-        re.findall(r"literalinclude:: (\S+)", (DOCS / "gate.rst").read_text())[0]
-    )
+    assert "literalinclude:: workflows/gate.yml" in (DOCS / "gate.rst").read_text()
 
 
 def test_its_last_step_decides(tmp_path, monkeypatch, capsys):
