@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from benchmarks.validity.searches import draw, published, single_use
 from benchmarks.validity.simulated import SimulatedHoldout
 from sklearn_ada.answer import Answer
-from sklearn_ada.holdout.framing import Ask, comparison, in_form, plan_question
+from sklearn_ada.holdout.comparing import comparison
+from sklearn_ada.holdout.framing import Ask, in_form, plan_question
 from sklearn_ada.holdout.holdout import session_of
 from sklearn_ada.metrics import Metric
 from sklearn_ada.questions.question import Draw, Guess
@@ -153,7 +154,8 @@ class Searches:
         """Return the question about a winner."""
         session, metric = session_of(holdout), Metric(self.kind.scoring)
         if self.kind.compared:
-            found = comparison(session, self.first, winner, session.metric(metric), None, self.known, True)
+            pair = Subject.of_pair(self.first, winner, session.data, session.policy)
+            found = comparison(session, pair, session.metric(metric), None, self.known, True)
             return replace(found, publish=publish)
         subject = Subject.of(winner, session.data, session.policy, "Holdout.certify")
         return Ask(subject, metric, "certify", None, self.known, publish=publish)
