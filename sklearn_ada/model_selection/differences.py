@@ -49,9 +49,9 @@ def difference_line(answer: Answer, whom: str) -> str:
     >>> from sklearn_ada.answer import Cost
     >>> answer = Answer(0.008, (-0.004, 0.021), "agrees", Cost(0.04), None, 7)
     >>> difference_line(answer, "the kept one")
-    'better than the kept one by +.0080, not contradicted: in [-.0040, +.0210]'
+    'better than the kept one by +.008, not contradicted: in [-.004, +.021]'
     >>> difference_line(answer.negated(), "the kept one")
-    'worse than the kept one by .0080, not contradicted: in [-.0210, +.0040]'
+    'worse than the kept one by .008, not contradicted: in [-.021, +.004]'
     """
     if not answer.answered:
         return f"not compared with {whom}: {answer.summary}"
