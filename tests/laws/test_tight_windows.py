@@ -14,6 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
+from benchmarks.validity import gates
 from benchmarks.validity.simulated import SimulatedHoldout
 from benchmarks.validity.window_conversations import BETA, KINDS, ROWS, Vote, conversation, missed_by_naive
 from sklearn_ada.accounting.codes import symbols_of
@@ -245,3 +246,11 @@ def test_conversations_that_learn_from_windows_are_covered_and_the_bootstrap_is_
     found = [conversation(KINDS[name], seed)["any"] for seed in range(runs)]
     assert not is_too_often(sum(found), runs, BETA)
     assert is_too_often(sum(missed_by_naive(KINDS[name], seed) for seed in range(3 * runs)), 3 * runs, BETA)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", gates.GATES)
+def test_who_keeps_what_a_gate_lets_pass_is_covered_and_by_the_values_is_not(kind):
+    runs = 6
+    assert not is_too_often(sum(gates.conversation(kind, seed) for seed in range(runs)), runs, BETA)
+    assert is_too_often(sum(map(gates.missed_by_naive, range(5 * runs))), 5 * runs, BETA)
