@@ -33,12 +33,14 @@ __all__ = [
     "SelfComposedEvent", "Symbol", "ThresholdoutEvent", "event_from_dict",
 ]  # fmt: skip
 
-FORMAT = 5
+FORMAT = 6
 """Of ledgers that are begun now: their first record names it as its "schema"."""
-FORMATS = (1, 3, 4, FORMAT)
+FORMATS = (1, 3, 4, 5, FORMAT)
 """All that are read. Packages of format 2 wrote what those of format 1 did, and named it 1."""
-BLOCKS = FORMAT
+BLOCKS = 5
 """Since which format tables of two classes, blocks of rows and sums over a unit certify what they can."""
+KEEPS = FORMAT
+"""Since which format a ledger names the model that is kept, and what its rows chose before it was begun."""
 
 T = TypeVar("T")
 

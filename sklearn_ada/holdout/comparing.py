@@ -24,6 +24,7 @@ from typing import Any
 
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter
+from sklearn_ada.accounting.events import KEEPS
 from sklearn_ada.answer import Answer, Certificate, Cost
 from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.holdout.framing import DRAWN, Ask, is_pair, tuned_by_rows
@@ -94,6 +95,10 @@ def difference_of_one(session: Session, subject: Subject, metric: Metric) -> Ans
 
 def keep_model(session: Session, model: Any, digest: str, number: int | None) -> None:
     """Record that a model is kept from now on, unless it is already, and remember it in this process."""
+    if session.policy.format < KEEPS:
+        fix = "Pass the model itself to compare(), or as compare_with=; or keep it on a new ledger."
+        expected = f"one of format {KEEPS}, as this release begins it"
+        raise bad_parameter("ledger", "Holdout.keep", expected, session.policy.format, fix)
     _models[session.genesis.fingerprint] = digest, discarded_copy(model, "Holdout.keep")
     times, kept = session.ledger.read(lambda state: state.kept)
     if kept != digest:

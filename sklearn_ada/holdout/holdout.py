@@ -595,7 +595,8 @@ class Holdout(Uncopied):
         Raises
         ------
         ValueError
-            If it was not asked about by this metric; else as for `check`. Nothing was recorded.
+            If it was not asked about by this metric, or an earlier release began the ledger; else as for
+            `check`. Nothing was recorded.
         TypeError, NotFittedError, LedgerError
             As for `check`.
 

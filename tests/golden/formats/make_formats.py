@@ -36,8 +36,11 @@ TERMS = {
     "groups_exact": {"groups": np.arange(400) // 4},
     "weights": {"answers": "coarse", "sample_weight": 1.0 + np.arange(400) % 3},
     "weights_bound": {"sample_weight": 1.0 + np.arange(400) % 3, "weight_bound": 4.0},
+    "kept": {"answers": "coarse", "used_before": 10.0},
 }
 """What ledgers are begun with, by the names of files."""
+NEW = ("coarse", "exact", "kept")
+"""Of which this format writes anew; others it writes as the format before it, of which there are ledgers."""
 OF_TWO = ("precision", "jaccard", "balanced_accuracy", "matthews_corrcoef")
 TABLES = {
     "tables": OF_TWO, "tables_exact": OF_TWO, "tables_priced": (), "tables_declared": OF_TWO,
@@ -74,6 +77,8 @@ def conversation(path, name):
         ask_about_tables(holdout, TABLES[name])
     elif name in UNITS:
         ask_about_units(holdout, UNITS[name])
+    elif name == "kept":
+        ask_about_the_kept_model(holdout)
     else:
         ask_about_accuracy(holdout)
     if name in PUBLISHED:
@@ -115,9 +120,17 @@ def ask_about_units(holdout, more):
             holdout.certify(model(1), scoring=scoring, **FORESEEN)
 
 
+def ask_about_the_kept_model(holdout):
+    """Keep one model, compare another with it, and keep that."""
+    holdout.certify(model(1), scoring="accuracy", **FORESEEN)
+    holdout.keep(model(1), scoring="accuracy")
+    holdout.compare(model(1), model(2), scoring="accuracy", **FORESEEN)
+    holdout.keep(model(2))
+
+
 def main():
     """Write format_N_NAME.sql and .json beside this file."""
-    for name in TERMS:
+    for name in NEW:
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             holdout = conversation(f"{folder}/a.db", name)

@@ -117,7 +117,7 @@ def test_a_ledger_of_an_unknown_format_is_refused_by_its_holdout_and_the_command
         db.execute("UPDATE records SET body = ?, hash = ?", (text, digest))
         db.execute("UPDATE head SET count = 1, hash = ?", (digest,))
         db.commit()
-    sentence = rf"format {re.escape(repr(schema))}.*formats 1 and 3 and 4 and 5"
+    sentence = rf"format {re.escape(repr(schema))}.*formats 1 and 3 and 4 and 5 and 6"
     with pytest.raises(LedgerMismatchError, match=sentence):
         opened(old_file)
     with pytest.raises(LedgerMismatchError, match=sentence):
