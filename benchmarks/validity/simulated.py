@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy, deepcopy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -50,6 +52,14 @@ class ForgetfulLedger(Ledger[State]):
         self._found: dict[str, Record] = {}
         self._subjects: dict[str, Record] = {}
         self._askers = Askers()
+
+    def copied(self) -> ForgetfulLedger:
+        """Return a log that goes on by itself from here."""
+        copied = copy(self)
+        copied._state = deepcopy(self._state)
+        copied._records, copied._askers = list(self._records), Askers()
+        copied._found, copied._subjects = dict(self._found), dict(self._subjects)
+        return copied
 
     @property
     def askers(self) -> Askers:
@@ -151,6 +161,15 @@ class SimulatedHoldout(Holdout):
     def of_counts(cls, n: int, **settings: Any) -> SimulatedHoldout:
         """Return a holdout for models that say no more than how many rows they get right."""
         return cls(np.arange(n)[:, None], np.zeros(n, dtype=np.int8), **settings)
+
+    def copied(self) -> SimulatedHoldout:
+        """Return a holdout of the same rows that goes on by itself, with a ledger of its own, from here."""
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        session = session_of(self)
+        assert isinstance(session.ledger, ForgetfulLedger)
+        copied._session = replace(session, ledger=session.ledger.copied())
+        return copied
 
     def _next_name(self) -> str:
         self._models += 1

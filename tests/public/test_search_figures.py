@@ -5,13 +5,15 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from sklearn import datasets
 from sklearn.metrics import accuracy_score, mean_absolute_error, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.validity import metric_searches, peers, real_sets, real_twenty, search_conversations
+from benchmarks.validity import decisions as deciding
+from benchmarks.validity import metric_searches, peers, real_sets, real_twenty, search_conversations, searches
+from benchmarks.validity.figures import decisions, real_searches
 from benchmarks.validity.figures import peers as peers_figure
-from benchmarks.validity.figures import real_searches
 from sklearn_ada import Holdout
 from sklearn_ada.guarantees import paired_zero_one_interval
 
@@ -207,3 +209,48 @@ def test_a_search_of_a_real_set_is_published_as_narrowly_as_once():
     assert found["n"] == 38
     assert [len(found[what]) for what in metric_searches.WHAT] == [1, 1, 1]
     assert found["published"][0] < 1.0 < found["while searching"][0]
+
+
+@pytest.fixture(scope="module")
+def loop():
+    return deciding.Loop(6, seed=0, n=400, true=4000)
+
+
+def test_a_loop_is_kept_by_validation_and_each_proposal_changes_what_is_kept(loop):
+    X, y = loop.known
+    scores = {each: np.mean(loop.fitted(each).predict(X) == y) for pair in loop._honest for each in pair}
+    kept = [before for before, _ in loop._honest]
+    assert kept == [
+        max((loop.first, *(new for _, new in loop._honest[:turn])), key=scores.get) for turn in range(7)
+    ]
+    for before, new in loop._honest[:-1]:
+        assert np.sum(np.array(before.columns) != new.columns) == 2
+
+
+def test_a_loop_that_goes_on_is_published_as_one_that_ends(loop):
+    whole, ended = loop.ours((2, 6)), deciding.Loop(2, seed=0, n=400, true=4000)
+    assert len(whole[1]["nats of differences"]) == 6
+    ended.held, ended.known, ended.trained, ended.true = loop.held, loop.known, loop.trained, loop.true
+    assert whole[0] == ended.ours((2,))[0]
+
+
+def test_naive_keeping_reports_the_best_score_of_the_holdout(loop):
+    naive = loop.naive((6,))
+    turns = loop._kept(lambda model: np.mean(loop.right(model)))
+    scores = [np.mean(loop.right(loop.fitted(each))) for each in (loop.first, *(new for _, new in turns))]
+    ((off, missed),) = naive["score"]
+    assert off + naive["truth"] == pytest.approx(max(scores))
+    assert missed == (abs(off) > searches.single_use(round(400 * max(scores)), 400))
+
+
+@pytest.mark.thorough
+def test_decisions_are_counted_and_shown(loop):
+    loops = [{"naive": loop.naive((1, 6)), "ours": loop.ours((1, 6))}]
+    sets = {"breast cancer": [deciding.searched("breast cancer", 0, deciding.TWENTY[:3])]}
+    result = decisions.summary(loops, sets, (1, 6))
+    for arm in deciding.ARMS:
+        assert result["sets"]["breast cancer"][arm]["comparisons"] == 2
+    shown = decisions.shown(result)
+    assert len(shown.claims) == 3
+    assert all(len(row) == len(table.header) for table in shown.tables for row in table.rows)
+    decisions.draw(result, Figure())

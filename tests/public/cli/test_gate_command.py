@@ -293,7 +293,7 @@ wait $second; echo "bad $?"
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("names", [["good", "like"], []], ids=["file", "postgresql"])
+@pytest.mark.parametrize("names", [list(CANDIDATES), []], ids=["file", "postgresql"])
 def test_a_shell_script_asks_about_candidates_and_about_two_at_once(folder, names, request, tmp_path):
     book = "gate.db" if names else request.getfixturevalue("postgresql").url(uuid.uuid4().hex)
     script = tmp_path / "gate.sh"
