@@ -21,14 +21,13 @@ from sklearn_ada._validation import printable
 from sklearn_ada.answer import Answer
 from sklearn_ada.cli.predicted import LabelFile, add_columns
 from sklearn_ada.digest.rows import id_hashes
-from sklearn_ada.exceptions import LedgerError, LedgerUnavailableError
+from sklearn_ada.exceptions import LedgerUnavailableError
 from sklearn_ada.holdout.asking import foresee
 from sklearn_ada.holdout.comparing import comparison, difference_of_one
 from sklearn_ada.holdout.framing import Ask
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.report import summary_of
 from sklearn_ada.holdout.session import Session
-from sklearn_ada.holdout.state import RefusedError
 from sklearn_ada.ledger.addresses import without_passwords
 from sklearn_ada.metrics.metric import Difference
 from sklearn_ada.questions.question import guess_from_rows
@@ -39,6 +38,8 @@ from sklearn_ada.terms.policy import Asker
 PASSED, NOT_PASSED, NO_DECISION = 0, 1, 2
 """Exit statuses."""
 _REQUIRED = ("better", "not-worse", "score-above")
+_EXPECTED = (ValueError, TypeError, ImportError, RuntimeError)  # of which are all errors of the package
+_SEALED = ("agrees", "differs")  # by the guess: the holdout's own value stays sealed
 _PICKLED = (".joblib", ".pkl", ".pickle")
 _DESCRIPTION = """
 Decide whether a candidate is as good as is required of it. --incumbent and --candidate are files of labels
@@ -132,8 +133,10 @@ def _run(arguments: argparse.Namespace) -> int:
         required = Required.of(arguments.require, arguments.not_worse_by)
         question = _Question.read(arguments, required)
         body = question.foreseen() if arguments.dry_run else question.decided()
-    except (ValueError, TypeError, ImportError, LedgerError, RefusedError) as error:
-        reason = without_passwords(str(error))
+    except (Exception, SystemExit) as error:  # with any other status it would look like a decision
+        is_ours = isinstance(error, _EXPECTED)
+        what = error if is_ours else type(error).__name__ if isinstance(error, SystemExit) else repr(error)
+        reason = without_passwords(f"{what}" if is_ours else f"No answer, as something raised {what}")
         body = {"exit": NO_DECISION, "status": "error", "reason": reason}
         print(printable(reason), file=sys.stderr)
     print(json.dumps(body, allow_nan=False))
@@ -191,7 +194,8 @@ class _Question(NamedTuple):
         report = summary_of(holdout.ledger)
         return {
             "exit": status, "status": word, "require": self.required.word, "bound": self.required.bound,
-            "value": _finite(answer.value), "interval": [_finite(end) for end in answer.interval],
+            "guess": answer.guess, "value": None if answer.verdict in _SEALED else _finite(answer.value),
+            "interval": [_finite(end) for end in answer.interval],
             "verdict": answer.verdict, "nats": answer.cost.nats, "repeated": answer.repeated,
             "record": answer.index or None, "target": answer.target, "reason": answer.reason,
             "left": {"revealed": report.nats, "says": report.headline, "head": report.head},
@@ -268,7 +272,7 @@ def _loaded(path: str) -> Any:
     """Return a pickled model, which may run any code; ValueError if it cannot be loaded."""
     try:
         return joblib.load(path)
-    except Exception as error:  # whatever loading raises
+    except (Exception, SystemExit) as error:  # whatever loading raises
         raise ValueError(f"{path!r} cannot be loaded: {type(error).__name__}: {error}") from error
 
 

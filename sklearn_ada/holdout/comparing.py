@@ -176,4 +176,7 @@ def _mirrored(session: Session, asked: Ask) -> Ask:
         return asked
     guess = as_guess(asked.guess, metric, asked.subject.owner)
     negated = None if guess is None else replace(guess, value=-guess.value)
-    return replace(asked, subject=other, guess=negated, is_mirrored=True)
+    rows = asked.guess_from
+    if asked.subject.is_given and is_pair(rows) and is_pair(rows[0]):  # of both models
+        rows = rows[0][::-1], rows[1]
+    return replace(asked, subject=other, guess=negated, guess_from=rows, is_mirrored=True)

@@ -108,6 +108,8 @@ def test_five_candidates_pass_or_do_not(folder, gate):
     assert (same["nats"], same["record"]) == (0.0, None)
     assert "both models are one, so nothing was asked" in same["reason"]
     left = found["dice"][1]["left"]
+    assert found["good"][1]["guess"] == pytest.approx(0.1, abs=0.02)
+    assert {name for name, (_, body) in found.items() if body["value"] is not None} == {"same"}  # else sealed
     assert left["revealed"] > 0
     assert "publish() would release" in left["says"]
     assert main(["ledger", "verify", "gate.db", "--head", left["head"]]) == 0
@@ -276,8 +278,39 @@ def test_pickled_models_need_trust_and_rows(tmp_path, monkeypatch, gate):
     assert content() == before
     status, body = gate(*trusted)
     assert (status, body["target"].partition(" at ")[0]) == (0, "population accuracy of b minus a")
+    leaked = [*replaced(trusted, guess_from=["Xh.npy", "yh_copy.npy"])]
+    np.save("yh_copy.npy", y[2000:][::-1])
+    status, body = gate(*leaked)
+    assert (status, body["status"]) == (2, "error")
+    assert "cost" in body["reason"]
     pathlib.Path("new.joblib").write_bytes(b"no model")
     assert "cannot be loaded" in gate(*trusted)[1]["reason"]
+    for bad in (Leaver("loading"), Leaver("predict"), Raiser()):
+        joblib.dump(bad, "new.joblib")
+        status, body = gate(*trusted)
+        assert (status, body["status"]) == (2, "error")
+
+
+class Leaver:
+    """A model that ends the process, as if all was well, when it is loaded or predicts."""
+
+    def __init__(self, when):
+        self.when = when
+
+    def __setstate__(self, state):
+        self.when = state["when"]
+        if self.when == "loading":
+            sys.exit(0)
+
+    def predict(self, X):
+        sys.exit(0)
+
+
+class Raiser:
+    """A model whose outputs no metric can take."""
+
+    def predict(self, X):
+        raise AssertionError("no outputs")
 
 
 SCRIPT = """

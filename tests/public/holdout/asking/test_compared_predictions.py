@@ -74,8 +74,13 @@ def test_a_difference_that_validation_foresaw_is_nearly_free_and_narrow_once_uns
     assert answer.target.startswith("expected accuracy of b minus a on these rows of X")
     assert "unequal rows" in answer.certificate.theorem
     assert ("secret" in str(answer.certificate.assumptions)) == (labels > 2)  # coins are drawn
-    turned = compared(holdout, b, a, guess=0.0)
-    assert (turned.repeated, turned.interval) == (True, tuple(-end for end in reversed(answer.interval)))
+    for how in (
+        {"guess": -answer.guess},
+        {"guess_from": ([Predictions(each) for each in reversed(of_others)], other)},
+    ):
+        turned = compared(holdout, b, a, **how)
+        assert (turned.repeated, turned.interval) == (True, tuple(-end for end in reversed(answer.interval)))
+        assert (turned.verdict, turned.guess) == (answer.verdict, pytest.approx(-answer.guess))
     holdout.close()
     (exact,) = holdout.unseal(answer)
     assert exact.value == pytest.approx(away.mean(), abs=1e-6)
