@@ -34,6 +34,7 @@ MODULES = (
     "search_sequences",
     "real_searches",
     "metric_searches",
+    "decisions",
     "peers",
 )
 
