@@ -108,7 +108,10 @@ def _joined(pieces: list[Column]) -> Column:
 def _of_npy(path: str, label: str | None, ids: str | None) -> Columns:
     if label is not None or ids is not None:
         raise ValueError(f"{path!r} has no names of columns: take .csv or .parquet for rows with ids")
-    return Columns(np.load(path, allow_pickle=False))
+    try:
+        return Columns(np.load(path, allow_pickle=False))
+    except ValueError as error:  # of objects, which only unpickling reads
+        raise ValueError(f"{path!r} cannot be read: {error}") from error
 
 
 def _of_parquet(path: str, label: str | None, ids: str | None) -> Columns:

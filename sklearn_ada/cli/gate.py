@@ -22,14 +22,15 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.cli.predicted import LabelFile, add_columns
 from sklearn_ada.digest.rows import id_hashes
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.holdout.asking import foresee
+from sklearn_ada.holdout.asking import Foreseen, foresee
+from sklearn_ada.holdout.changes import check_not_refused
 from sklearn_ada.holdout.comparing import comparison, difference_of_one
 from sklearn_ada.holdout.framing import Ask
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.holdout.report import summary_of
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.ledger.addresses import without_passwords
-from sklearn_ada.metrics.metric import Difference
+from sklearn_ada.metrics.metric import Difference, Metric, as_metric
 from sklearn_ada.questions.question import guess_from_rows
 from sklearn_ada.terms.holdout_data import HoldoutData
 from sklearn_ada.terms.models import Pair, Subject
@@ -40,6 +41,11 @@ PASSED, NOT_PASSED, NO_DECISION = 0, 1, 2
 _REQUIRED = ("better", "not-worse", "score-above")
 _EXPECTED = (ValueError, TypeError, ImportError, RuntimeError)  # of which are all errors of the package
 _SEALED = ("agrees", "differs")  # by the guess: the holdout's own value stays sealed
+_ASSUMED = (
+    "If the guess holds, and labels are those of the ledger. An ask alone compares them: others are refused, "
+    "for 4.6 nats"
+)
+_NOT_VALIDATION = "--guess-from takes labels of validation rows, and not those of the holdout"
 _PICKLED = (".joblib", ".pkl", ".pickle")
 _DESCRIPTION = """
 Decide whether a candidate is as good as is required of it. --incumbent and --candidate are files of labels
@@ -86,11 +92,28 @@ class Required(NamedTuple):
 
     def status(self, answer: Answer) -> tuple[int, str]:
         """Return the exit status that an answer has, and what came of it in a word."""
-        if not answer.answered:
-            return NO_DECISION, answer.verdict
-        if answer.is_above(self.bound):
+        return self.decided(answer.interval) if answer.answered else (NO_DECISION, answer.verdict)
+
+    def decided(self, interval: tuple[float, float]) -> tuple[int, str]:
+        """Return the exit status that an interval has, and what came of it in a word."""
+        low, high = interval
+        if low > self.bound:
             return PASSED, "passed"
-        return NOT_PASSED, "undecided" if answer.interval[1] > self.bound else "not passed"
+        return NOT_PASSED, "undecided" if high > self.bound else "not passed"
+
+    def check_within(self, metric: Metric) -> None:
+        """Raise ValueError if all scores, or none, are as is required."""
+        low, high = metric.range or (-math.inf, math.inf)
+        if self.compares and not -self.bound < high - low:
+            raise ValueError(
+                f"--not-worse-by must be below {high - low:g}, as no {metric.name} is worse by more: got "
+                f"{-self.bound:g}"
+            )
+        if not (self.compares or low <= self.bound < high):
+            raise ValueError(
+                f"--require score-above takes a number from {low:g} to below {high:g}, the range of "
+                f"{metric.name}: got {self.bound:g}"
+            )
 
 
 def add_gate_command(commands: Any) -> None:
@@ -164,6 +187,7 @@ class _Question(NamedTuple):
             raise ValueError("--incumbent and --candidate are one file")
         if given.guess is None and given.guess_from is None:
             raise ValueError("A guess is needed, or the answer would cost some ten nats: give --guess-from")
+        required.check_within(as_metric(given.scoring))
         held = LabelFile.read(given.labels, given, given.ledger)
         if given.trust:
             if given.rows is None:
@@ -180,7 +204,7 @@ class _Question(NamedTuple):
             X, models = np.empty((len(held.labels), 0)), [held.predictions(path) for path in paths]
         guess = {"guess": given.guess, "guess_from": None}
         if given.guess_from is not None:
-            guess["guess_from"] = _guess_rows(given, len(paths))
+            guess["guess_from"] = _guess_rows(given, len(paths), held, X)
         return cls(given, required, held, X, models, guess)
 
     def decided(self) -> dict[str, Any]:
@@ -208,6 +232,7 @@ class _Question(NamedTuple):
         data = HoldoutData(self.X, self.held.labels, priced_classes=not self.given.trust, ids=hashed)
         try:
             session = Session.that_reads(data, Asker(self.given.who, self.given.label), self.given.ledger)
+            check_not_refused(session)
         except LedgerUnavailableError:
             if self.given.no_create:
                 raise
@@ -219,11 +244,16 @@ class _Question(NamedTuple):
             how = {"guess": guess_from_rows(of_both, model, *how["guess_from"]), "guess_from": None}
         asked = self._ask(session, metric, how)
         if isinstance(asked, Answer):
-            found = {"nats": 0.0, "half_width": 0.0, "on_record": False, "reason": asked.reason}
+            found, reason = Foreseen(0.0, 0.0, False, None, asked.interval), asked.reason
         else:
-            nats, half_width, is_recorded = vars(foresee(session, asked)).values()
-            found = {"nats": nats, "half_width": _finite(half_width), "on_record": is_recorded}
-        return {"exit": PASSED, "status": "dry run", "require": self.required.word, **found}
+            found, reason = foresee(session, asked), _ASSUMED
+        return {
+            "exit": NO_DECISION, "status": "dry run", "require": self.required.word,
+            "bound": self.required.bound, "guess": found.guess, "nats": found.nats,
+            "interval": [_finite(end) for end in found.interval], "half_width": _finite(found.half_width),
+            "would_be": self.required.decided(found.interval)[1], "on_record": found.is_recorded,
+            "reason": reason,
+        }  # fmt: skip
 
     def _ask(self, session: Session, metric: Any, how: dict[str, Any]) -> Ask | Answer:
         policy = session.policy
@@ -245,17 +275,26 @@ class _Question(NamedTuple):
         )  # fmt: skip
 
 
-def _guess_rows(given: argparse.Namespace, models: int) -> tuple[Any, Any]:
+def _guess_rows(given: argparse.Namespace, models: int, holdout: LabelFile, rows: Any) -> tuple[Any, Any]:
     """Return validation rows as ``guess_from`` takes them; ValueError if files are missing or do not fit."""
     *paths, last = given.guess_from
     if len(paths) != (1 if given.trust else models):
         each = "X of validation rows" if given.trust else ("predictions", "both predictions")[models - 1]
         raise ValueError(f"--guess-from must be {each}, and their labels: got {1 + len(paths)} files")
     if _are_one(last, given.labels):
-        raise ValueError("--guess-from takes labels of validation rows, and not those of the holdout")
+        raise ValueError(_NOT_VALIDATION)
     held = LabelFile.read(last, given)
+    if held.ids is not None and holdout.ids is not None:
+        shared = np.isin(*(id_hashes(each.ids, "gate") for each in (held, holdout))).sum()
+        if shared:
+            raise ValueError(f"{_NOT_VALIDATION}: {shared} of the ids in {last!r} are those of its rows")
+    elif np.array_equal(held.labels, holdout.labels):
+        raise ValueError(f"{_NOT_VALIDATION}: {last!r} has the same ones")
     if given.trust:
-        return _array(paths[0]), held.labels
+        validation = _array(paths[0])
+        if np.array_equal(validation, rows):
+            raise ValueError(f"--rows are those of the holdout, and {paths[0]!r} must have others")
+        return validation, held.labels
     parts = [held.in_order(path) for path in paths]
     return (parts if models == 2 else parts[0]), held.labels
 

@@ -53,6 +53,8 @@ class LabelFile:
     @classmethod
     def read(cls, path: str, given: argparse.Namespace, ledger: str | None = None) -> LabelFile:
         """Return the labels of a file, as a ledger knows them; ValueError if it cannot be read."""
+        if given.id_column is not None and given.id_column in (given.label_column, given.prediction_column):
+            raise ValueError(f"--id-column {given.id_column!r} holds the labels, too: they need their own")
         labels, ids, assumed = read_columns(path, given.label_column, given.id_column)
         if ledger is None or not _is_by_writing(ledger):
             labels = whole_labels(labels)

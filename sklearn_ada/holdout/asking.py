@@ -84,7 +84,7 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from sklearn_ada._notices import warn_user
-from sklearn_ada.accounting.events import FAILURES, Event, Symbol
+from sklearn_ada.accounting.events import FAILURES, CodedRelease, CountRelease, Event, Symbol
 from sklearn_ada.answer import Answer
 from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.guarantees.description_length import Purse
@@ -476,11 +476,17 @@ class Foreseen:
     nats, half_width : float
         Of a question that is on record, of which the first may be 0.
     is_recorded : bool
+    guess : float or None
+        What it is expected to be.
+    interval : tuple of float
+        If that holds, or the one that is on record.
     """
 
     nats: float
     half_width: float
     is_recorded: bool
+    guess: float | None
+    interval: tuple[float, float]
 
 
 def foresee(session: Session, asked: Ask) -> Foreseen:
@@ -489,9 +495,17 @@ def foresee(session: Session, asked: Ask) -> Foreseen:
     RefusedError if it would be refused.
     """
     framed = frame(session, asked, plan_question(session, asked))
+    guess, sign = framed.question.guess, -1.0 if asked.is_mirrored else 1.0
+
+    def foreseen(nats: float, half_width: float, is_found: bool, interval: tuple[float, float]) -> Foreseen:
+        low, high = sorted(sign * end for end in interval)
+        value = None if guess is None else sign * guess.value
+        return Foreseen(nats, half_width, is_found, value, (low, high))
+
     found = session.ledger.find_each([*framed.keys, *framed.others])
     if found:
-        return Foreseen(0.0, session.answer_of(found[0]).half_width, True)
+        answer = session.answer_of(found[0])
+        return foreseen(0.0, answer.half_width, True, answer.interval)
 
     def of_next(state: State) -> Foreseen:
         allowance, after = (
@@ -502,7 +516,9 @@ def foresee(session: Session, asked: Ask) -> Foreseen:
         symbols = question.expected_symbols(allowance)
         nats = sum(state.account.price_of_repeats(symbol, 1) for symbol in symbols)
         half_width, _ = question.foreseen_half_width(allowance, after)
-        return Foreseen(nats, half_width, False)
+        event = CountRelease(symbols) if question.seal is not None else CodedRelease(symbols)
+        outcome = question.outcome(event, allowance, {}, after(event) if question.seal is not None else None)
+        return foreseen(nats, half_width, False, outcome.interval)
 
     return session.ledger.read(of_next)
 

@@ -258,8 +258,8 @@ def _check_changes(session: Session, changes: Changes, before: int, missing: str
     # rows are a reason already: whoever passes predictions as labels would learn something for nothing.
     what = " and ".join(by_ids) or "Labels differ"
     if not by_ids and session.policy.route == "description_length":  # that labels differ is all it reveals
-        _charge_labels(session)
-        what += ", and to tell that cost 4.6 nats"
+        _charge_labels(session, Key.labels(session.data.fingerprint(session.rows_key, "ids")))
+        what += ", and to tell that cost 4.6 nats, once for the same labels"
     raise LedgerMismatchError(
         f"The rows of the holdout of the ledger {name!r} may not change, for it has {reason}. {what}; no "
         "change was recorded. Open it with the rows as they were, and make a holdout of new rows alone, "
@@ -295,9 +295,18 @@ def _why_rows_are_fixed(session: Session, changes: Changes) -> str | None:
     return None
 
 
-def _charge_labels(session: Session) -> None:
+def check_not_refused(session: Session) -> None:
+    """Raise LedgerMismatchError if it is on record that these labels were refused."""
+    mine = session.with_data(session.data).fingerprint
+    if mine != session.fingerprint and session.ledger.find(Key.labels(mine)) is not None:
+        raise LedgerMismatchError(
+            f"These labels were refused before: they are not those of the ledger {_ledger_name(session)!r}."
+        )
+
+
+def _charge_labels(session: Session, key: str | None = None) -> None:
     stamp = session.asker.stamp()
-    session.charge(None, lambda state: LabelsRecord.of(state, stamp))
+    session.charge(key, lambda state: LabelsRecord.of(state, stamp))
 
 
 def _check_units(session: Session) -> None:

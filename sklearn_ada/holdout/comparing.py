@@ -42,7 +42,7 @@ from sklearn_ada.terms.models import (
     name_of_model,
     subject_key,
 )
-from sklearn_ada.terms.predictions import on_these_rows
+from sklearn_ada.terms.predictions import check_predictions, on_these_rows
 
 _OWNER = "Holdout.compare"
 _models: dict[str, tuple[str, Any]] = {}  # that were kept, with their digests, by the holdout's fingerprint
@@ -58,6 +58,8 @@ def comparison(
         raise bad_parameter("route", _OWNER, "one that description length certifies", policy.route, fix)
     of_both = not metric.suggests_range  # else it is that of a search's winner
     pair = (subject.estimator.a, subject.estimator.b)
+    if subject.is_given:
+        check_predictions(metric, _OWNER)
     if metric.lacks_range and metric.measure.has_differences and is_pair(rows):  # else `guess_from` refuses
         found = [tuned_by_rows(session, discarded_copy(one, _OWNER), metric, rows) for one in pair]
         ranges = [each.range for each in found if each.range is not None]

@@ -86,7 +86,7 @@ class Key:
     kept = "kept {} {}".format
     """Of a model that is kept: by how often one was kept before, and its digest."""
     labels = "labels {}".format
-    """Of labels that were passed for rows without ids, by their fingerprint."""
+    """Of labels that were refused, by their fingerprint; without ids, also of the rows' own."""
     top_up = "top up {}".format
     """Of rows that are added without ids, by how often that was done."""
     final = "final {}".format

@@ -39,7 +39,7 @@ def test_its_last_step_decides(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     for prefix, n in (("", ROWS), ("v_", 4 * ROWS)):
-        y, ids = rng.integers(0, 2, n), np.arange(n)
+        y, ids = rng.integers(0, 2, n), np.arange(n) + (ROWS if prefix else 0)
         files = {"labels": y, "incumbent": np.where(rng.random(n) < 0.7, y, 1 - y)}
         files["candidate"] = np.where(rng.random(n) < 0.7, y, files["incumbent"])
         for name, column in files.items():

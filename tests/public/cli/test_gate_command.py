@@ -153,9 +153,11 @@ def content():
 def test_a_dry_run_says_what_an_ask_would_cost_and_writes_nothing(folder, gate):
     before = content()
     status, first = gate(*of("good", "--dry-run"))
-    assert (status, first["on_record"]) == (0, False)
+    assert (status, first["status"], first["on_record"]) == (2, "dry run", False)  # no decision
     assert content() == before
     _, asked = gate(*of("good"))
+    assert (first["would_be"], first["guess"]) == ("passed", pytest.approx(asked["guess"]))
+    assert first["interval"] == pytest.approx(asked["interval"], abs=0.005)
     assert first["nats"] == pytest.approx(asked["nats"])
     assert first["half_width"] == pytest.approx((asked["interval"][1] - asked["interval"][0]) / 2, rel=0.1)
     before = content()
@@ -164,7 +166,9 @@ def test_a_dry_run_says_what_an_ask_would_cost_and_writes_nothing(folder, gate):
     assert (again["nats"], again["on_record"], other["on_record"]) == (0.0, True, False)
     assert 0.0 < other["nats"] < 0.1
     assert content() == before
-    assert gate(*of("same", "--dry-run"))[1]["nats"] == 0.0
+    assert (again["interval"], other["would_be"]) == (asked["interval"], "undecided")
+    same = gate(*of("same", "--dry-run"))[1]
+    assert (same["nats"], same["would_be"]) == (0.0, "not passed")
     status, lost = gate(*of("good", "--dry-run", "--no-create", ledger="none.db"))
     assert (status, lost["status"]) == (2, "error")
 
@@ -202,6 +206,34 @@ def replaced(arguments, **flags):
         ({"not_worse_by": ["0.1"]}, "goes with nothing else"),
         ({"require": ["not-worse"], "not_worse_by": ["-1"]}, "must be a positive number"),
         ({"candidate": ["model.pkl"]}, "--trust says that you know who wrote them"),
+        ({"require": ["not-worse"], "not_worse_by": ["2"]}, "must be below 1"),
+        ({"require": ["score-above", "80"], "incumbent": None}, "from 0 to below 1"),
+        ({"guess_from": ["v_used.csv", "v_good.csv", "copy.csv"]}, "1500 of the ids in 'copy.csv'"),
+        (
+            {
+                "id_column": None,
+                "label_column": None,
+                "prediction_column": None,
+                "labels": ["y.npy"],
+                "incumbent": ["a.npy"],
+                "candidate": ["b.npy"],
+                "guess_from": ["b.npy", "a.npy", "y_copy.npy"],
+            },
+            "'y_copy.npy' has the same ones",
+        ),
+        ({"label_column": ["id"]}, "they need their own"),
+        (
+            {
+                "id_column": None,
+                "label_column": None,
+                "prediction_column": None,
+                "labels": ["y.npy"],
+                "incumbent": ["a.npy"],
+                "candidate": ["object.npy"],
+            },
+            "'object.npy' cannot be read",
+        ),
+        ({"scoring": ["neg_log_loss"]}, "a mean of 0/1 losses"),
         ({"rows": ["X.npy"]}, "--rows is for pickled models"),
         ({"scoring": ["f1"]}, "mean of"),
         ({"confidence_level": ["0.9"]}, "confidence_level"),
@@ -214,6 +246,11 @@ def test_what_does_not_fit_is_said_before_anything_is_charged(folder, gate, flag
     write("short.csv", ("label", "id"), [("no", i) for i in range(1, N)])
     rows = [(label, f"{i}") for i, label in enumerate(models["good"])]
     write("short.csv", ("label", "id"), rows[1:])
+    pathlib.Path("copy.csv").write_bytes(pathlib.Path("labels.csv").read_bytes())
+    np.save("object.npy", np.array([None, "no"]), allow_pickle=True)
+    arrays = {"y": folder[0], "y_copy": folder[0], "a": models["used"], "b": models["good"]}
+    for name, column in arrays.items():
+        np.save(f"{name}.npy", column)
     gate(*of("good"))
     before = pathlib.Path("gate.db").read_bytes()
     status, body = gate(*replaced(of("like"), **flags))
@@ -230,6 +267,22 @@ def test_a_closed_holdout_is_no_decision(folder, gate):
     status, body = gate(*of("like"))
     assert (status, body["status"]) == (2, "refused")
     assert "closed" in body["reason"]
+
+
+def test_labels_that_are_refused_cost_once_and_a_dry_run_says_so(folder, gate):
+    y, _ = folder
+    gate(*of("good"))
+    write("wrong.csv", ("id", "y"), zip(range(N), np.r_[y[1:], y[:1]], strict=True))
+    wrong = replaced(of("good"), labels=["wrong.csv"])
+    foreseen = gate(*wrong, "--dry-run")[1]
+    assert "others are refused, for 4.6 nats" in foreseen["reason"]
+    before = holdout_of(folder).report().nats
+    for _ in range(3):
+        status, body = gate(*wrong)
+        assert (status, body["status"]) == (2, "error")
+    assert holdout_of(folder).report().nats == pytest.approx(before + 4.6, abs=0.1)
+    assert "refused before" in gate(*wrong, "--dry-run")[1]["reason"]
+    assert gate(*of("good"))[0] == 0
 
 
 def holdout_of(folder):
@@ -278,11 +331,17 @@ def test_pickled_models_need_trust_and_rows(tmp_path, monkeypatch, gate):
     assert content() == before
     status, body = gate(*trusted)
     assert (status, body["target"].partition(" at ")[0]) == (0, "population accuracy of b minus a")
-    leaked = [*replaced(trusted, guess_from=["Xh.npy", "yh_copy.npy"])]
-    np.save("yh_copy.npy", y[2000:][::-1])
-    status, body = gate(*leaked)
-    assert (status, body["status"]) == (2, "error")
-    assert "cost" in body["reason"]
+    for name, rows in (("turned", slice(None, 1999, -1)), ("copy", slice(2000, None))):
+        np.save(f"X_{name}.npy", X[rows])
+        np.save(f"y_{name}.npy", y[rows])
+    for files, reason in (
+        (["X_turned.npy", "y_turned.npy"], "That it is so cost"),  # a leak, which only the ledger finds
+        (["X_copy.npy", "y_turned.npy"], "'X_copy.npy' must have others"),
+        (["X_turned.npy", "y_copy.npy"], "'y_copy.npy' has the same ones"),
+    ):
+        status, body = gate(*replaced(trusted, guess_from=files))
+        assert (status, body["status"]) == (2, "error")
+        assert reason in body["reason"]
     pathlib.Path("new.joblib").write_bytes(b"no model")
     assert "cannot be loaded" in gate(*trusted)[1]["reason"]
     for bad in (Leaver("loading"), Leaver("predict"), Raiser()):
