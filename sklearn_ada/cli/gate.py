@@ -27,6 +27,7 @@ from sklearn_ada.holdout.changes import check_not_refused
 from sklearn_ada.holdout.comparing import comparison, difference_of_one
 from sklearn_ada.holdout.framing import Ask
 from sklearn_ada.holdout.holdout import Holdout, session_of
+from sklearn_ada.holdout.outlook import ahead_of
 from sklearn_ada.holdout.report import summary_of
 from sklearn_ada.holdout.session import Session
 from sklearn_ada.ledger.addresses import without_passwords
@@ -159,7 +160,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except (Exception, SystemExit) as error:  # with any other status it would look like a decision
         is_ours = isinstance(error, _EXPECTED)
         what = error if is_ours else type(error).__name__ if isinstance(error, SystemExit) else repr(error)
-        reason = without_passwords(f"{what}" if is_ours else f"No answer, as something raised {what}")
+        reason = _in_flags(f"{what}" if is_ours else f"No answer, as something raised {what}", arguments)
         body = {"exit": NO_DECISION, "status": "error", "reason": reason}
         print(printable(reason), file=sys.stderr)
     print(json.dumps(body, allow_nan=False))
@@ -215,14 +216,17 @@ class _Question(NamedTuple):
         ask = holdout.compare if self.required.compares else holdout.certify
         answer = ask(*self.models, scoring=self.given.scoring, **self.guess)
         status, word = self.required.status(answer)
-        report = summary_of(holdout.ledger)
+        report, ahead = summary_of(holdout.ledger), ahead_of(holdout.ledger, answer.index)
         return {
             "exit": status, "status": word, "require": self.required.word, "bound": self.required.bound,
             "guess": answer.guess, "value": None if answer.verdict in _SEALED else _finite(answer.value),
             "interval": [_finite(end) for end in answer.interval],
             "verdict": answer.verdict, "nats": answer.cost.nats, "repeated": answer.repeated,
             "record": answer.index or None, "target": answer.target, "reason": answer.reason,
-            "left": {"revealed": report.nats, "says": report.headline, "head": report.head},
+            "left": {
+                "revealed": report.nats, "asks": ahead.remaining, "half_widths": ahead.half_widths,
+                "says": ahead.in_words() if self.required.compares else report.headline, "head": report.head,
+            },
         }  # fmt: skip
 
     def foreseen(self) -> dict[str, Any]:
@@ -275,6 +279,20 @@ class _Question(NamedTuple):
         )  # fmt: skip
 
 
+def _in_flags(message: str, given: argparse.Namespace) -> str:
+    """Return an error in the words of the command line, without passwords."""
+    files = " or ".join(repr(path) for path in (given.incumbent, given.candidate) if path is not None)
+    ours = {
+        "Predictions(..., classes=[...])": "--class LABEL",
+        "'estimator' parameter of Holdout.compare": f"content of {files}",
+        "'estimator' parameter of Holdout.certify": f"content of {files}",
+        "'scoring' parameter": "--scoring",
+    }
+    for text, own in ours.items():
+        message = message.replace(text, own)
+    return without_passwords(message)
+
+
 def _guess_rows(given: argparse.Namespace, models: int, holdout: LabelFile, rows: Any) -> tuple[Any, Any]:
     """Return validation rows as ``guess_from`` takes them; ValueError if files are missing or do not fit."""
     *paths, last = given.guess_from
@@ -285,7 +303,7 @@ def _guess_rows(given: argparse.Namespace, models: int, holdout: LabelFile, rows
         raise ValueError(_NOT_VALIDATION)
     held = LabelFile.read(last, given)
     if held.ids is not None and holdout.ids is not None:
-        shared = np.isin(*(id_hashes(each.ids, "gate") for each in (held, holdout))).sum()
+        shared = np.isin(id_hashes(held.ids, "gate"), id_hashes(holdout.ids, "gate")).sum()
         if shared:
             raise ValueError(f"{_NOT_VALIDATION}: {shared} of the ids in {last!r} are those of its rows")
     elif np.array_equal(held.labels, holdout.labels):

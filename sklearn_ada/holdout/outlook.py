@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from sklearn_ada.accounting.events import CodedRelease
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import final_half_width, foreseen_half_width, with_routes
 from sklearn_ada.holdout.framing import by_default
-from sklearn_ada.holdout.records import RowsRecord, SealedRecord, TopUpRecord
+from sklearn_ada.holdout.records import RowsRecord, SealedRecord, TopUpRecord, read_record
 from sklearn_ada.holdout.rounds import (
     MANY,
     admitted_one_by_one,
@@ -206,6 +206,52 @@ def _forecast_of_window(state: State, seal: SealedInterval, after: int) -> Forec
 def _windows_left(state: State, seal: SealedInterval) -> int:
     """Return how many questions with such windows are admitted in turn if guesses hold."""
     return largest_integer(lambda count: _forecast_of_window(state, seal, count - 1).admitted, MANY)
+
+
+class Ahead(NamedTuple):
+    """What is foreseen of questions like one on record, if their guesses hold.
+
+    Attributes
+    ----------
+    half_widths : dict of int to float
+        In units of the metric, by after how many more of them; empty if nothing is foreseen.
+    remaining : int or None
+        How many are admitted; None if nothing limits them.
+    """
+
+    half_widths: dict[int, float]
+    remaining: int | None
+
+    def in_words(self) -> str:
+        """Return it in one sentence."""
+        if not self.half_widths:
+            return NOT_FORESEEN.replace("search", "comparison")
+        first, *_, last = self.half_widths.items()
+        count = "" if self.remaining is None else f"{_count_of(self.remaining, 'comparison')} are left: "
+        return (
+            f"{count}the next one like this is answered at about +-{in_full(first[1])}, after {last[0]} more "
+            f"at +-{in_full(last[1])}, if guesses hold."
+        )
+
+
+def ahead_of(ledger: Ledger[State], number: int) -> Ahead:
+    """Return what is foreseen of questions like that of a record."""
+    record = ledger.record(number)
+    read = None if record is None else read_record(record.body)
+    seal = seal_of(read.mechanism) if isinstance(read, SealedRecord) else None
+
+    def of_state(state: State) -> Ahead:
+        limited = state.policy.limits is not None
+        if isinstance(seal, SealedInterval):
+            found, span = _forecasts_of_windows(state, seal), seal.windows.top - seal.windows.bottom
+            left = _windows_left(state, seal) if limited else None
+        else:
+            outlook = outlook_of(state, None)
+            found, span, left = outlook.of("certify"), outlook.span, outlook.remaining.get("certify")
+        return Ahead({each.after: each.half_width * span for each in found}, left)
+
+    ahead: Ahead = ledger.read(of_state)
+    return ahead
 
 
 def remaining_questions(

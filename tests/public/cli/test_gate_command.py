@@ -111,7 +111,10 @@ def test_five_candidates_pass_or_do_not(folder, gate):
     assert found["good"][1]["guess"] == pytest.approx(0.1, abs=0.02)
     assert {name for name, (_, body) in found.items() if body["value"] is not None} == {"same"}  # else sealed
     assert left["revealed"] > 0
-    assert "publish() would release" in left["says"]
+    assert (left["asks"], "the next one like this" in left["says"]) == (None, True)
+    low, high = found["dice"][1]["interval"]
+    assert left["half_widths"]["0"] == pytest.approx((high - low) / 2, rel=0.1)
+    assert left["half_widths"]["0"] < left["half_widths"]["100"]
     assert main(["ledger", "verify", "gate.db", "--head", left["head"]]) == 0
 
 
@@ -221,6 +224,8 @@ def replaced(arguments, **flags):
             },
             "'y_copy.npy' has the same ones",
         ),
+        ({"candidate": ["odd.csv"]}, "content of 'used.csv' or 'odd.csv'"),
+        ({"candidate": ["odd.csv"]}, "name them: --class LABEL"),
         ({"label_column": ["id"]}, "they need their own"),
         (
             {
@@ -247,6 +252,7 @@ def test_what_does_not_fit_is_said_before_anything_is_charged(folder, gate, flag
     rows = [(label, f"{i}") for i, label in enumerate(models["good"])]
     write("short.csv", ("label", "id"), rows[1:])
     pathlib.Path("copy.csv").write_bytes(pathlib.Path("labels.csv").read_bytes())
+    write("odd.csv", ("label", "id"), [("maybe", f"{i}") for i in range(N)])
     np.save("object.npy", np.array([None, "no"]), allow_pickle=True)
     arrays = {"y": folder[0], "y_copy": folder[0], "a": models["used"], "b": models["good"]}
     for name, column in arrays.items():
