@@ -38,7 +38,7 @@ TITLE = "Keep or discard: an agent's loop, and searches in a row"
 SEED = 0
 AFTER = (1, 10, 30, 100, 300)
 """Proposals after which a loop ends."""
-LOOPS, SPLITS = 9, 2
+LOOPS, SPLITS = 12, 2
 SETS = ("breast cancer", "digits", "fair")
 BETA, FORESEEN, PUBLISHED = 0.05, 0.1, 1.2
 PAIRS = ("score", "improvement")
