@@ -27,7 +27,7 @@ __all__ = ["bits_of_choice"]
 
 @checked(searches="count", candidates="count", n_values="count")
 def bits_of_choice(searches: int = 1, candidates: int = 1, *, n_values: int = 1) -> float:
-    """Return the bits in which choices by a holdout can be named, for ``used_before`` of `Holdout`.
+    """Count the bits of what was chosen by a holdout, for ``Holdout(used_before=)``.
 
     Of each search it is which of its candidates was the best and, if its score was seen, which of its values
     that had. What a later search tried may have depended on earlier ones. Round up where you do not know.
