@@ -524,10 +524,10 @@ def _given_as_guess(subject: Subject, given: Any) -> tuple[Any, Any]:
     """Return predictions for public rows, of two where two are compared, as model and rows of a guess."""
     if not isinstance(subject.estimator, Pair):
         return given, predictions_as_guess(given, subject.owner)
+    form = "((Predictions(of a), Predictions(of b)), y)"
     if not (isinstance(given, tuple | list) and len(given) == 2):
-        expected = "((Predictions(of a), Predictions(of b)), y)"
-        raise bad_parameter("guess_from", subject.owner, expected, type(given).__name__)
-    labels = [predictions_as_guess(each, subject.owner) for each in given]
+        raise bad_parameter("guess_from", subject.owner, form, type(given).__name__)
+    labels = [predictions_as_guess(each, subject.owner, form) for each in given]
     if len(labels[0]) != len(labels[1]):
         got, expected = f"{len(labels[0])} and {len(labels[1])}", "two predictions for the same rows"
         raise bad_parameter("guess_from", subject.owner, expected, got)

@@ -198,7 +198,8 @@ def _check_model(estimator: Any, data: HoldoutData, owner: str, fitted: bool = F
     if not any(callable(getattr(estimator, method, None)) for method in _METHODS):
         raise TypeError(
             f"The 'estimator' parameter of {owner} must be a fitted model, with one of "
-            f"{', '.join(_METHODS)}. Got {type(estimator).__name__} instead."
+            f"{', '.join(_METHODS)}. Got {type(estimator).__name__} instead. Of labels that were predicted "
+            "elsewhere give Predictions(labels)."
         )
     if hasattr(estimator, "fit") and not fitted:
         _check_fitted(estimator)

@@ -234,12 +234,12 @@ def in_order_of(predictions: Predictions, data: HoldoutData, policy: Policy, own
     return predictions._aligned(data, owner)
 
 
-def predictions_as_guess(rows: Any, owner: str) -> NDArray[Any]:
+def predictions_as_guess(rows: Any, owner: str, form: str = "(Predictions(labels), y)") -> NDArray[Any]:
     """Return the labels of predictions for public rows; ValueError for anything else."""
     if not isinstance(rows, Predictions) or rows._ids is not None:
         got = type(rows).__name__ if not isinstance(rows, Predictions) else "predictions with ids"
         fix = "Predictions know no other rows: give those for public rows, in the order of their y."
-        raise bad_parameter("guess_from", owner, "(Predictions(labels), y), without ids", got, fix)
+        raise bad_parameter("guess_from", owner, f"{form}, without ids", got, fix)
     return np.asarray(rows.values)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_ada import Holdout, Predictions
+from sklearn_ada import Holdout, Predictions, bits_of_choice
 from sklearn_ada.guarantees import paired_given_interval, paired_table_interval
 from tests.support.laws import is_too_often
 from tests.support.models import Column
@@ -88,28 +88,64 @@ def test_a_difference_that_validation_foresaw_is_nearly_free_and_narrow_once_uns
 
 
 PAGE = (ROOT / "docs" / "gate.rst").read_text()
-WIDTHS = re.findall(r"^two (models|files) .*?  \+-(\.\d+)  \+-(\.\d+)", PAGE, re.MULTILINE)
+WIDTHS = re.findall(r"^two (models|files).*?, (as|ten) .*?  \+-(\.\d+)  \+-(\.\d+)", PAGE, re.MULTILINE)
+PASSES = re.findall(r"^([\d,]+) +(\.\d+) +(\.\d+) +(never|mostly|always)$", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("what", "width", "of_more"), WIDTHS)
-def test_the_page_has_the_widths_of_first_questions(what, width, of_more, tmp_path):
+@pytest.mark.parametrize(("what", "times", "width", "of_more"), WIDTHS)
+def test_the_page_has_the_widths_of_first_questions(what, times, width, of_more, tmp_path):
     for n, expected in ((2_000, width), (10_000, of_more)):
-        rng = np.random.default_rng(0)
-        (X, y), (X_val, y_val) = (tenth(rng, n) for _ in range(2))
-        if what == "models":
-            holdout = Holdout(X, y, ledger=tmp_path / f"{n}.db", answers="coarse")
-            answer = holdout.compare(Column(0), Column(1), scoring="accuracy", guess_from=(X_val, y_val))
-        else:
-            rows = [Predictions(each) for each in X_val.T]
-            answer = compared(held(y, ledger=tmp_path / f"{n}.db"), *X.T, guess_from=(rows, y_val))
-        assert answer.half_width == pytest.approx(float(expected), rel=0.05)
+        (X, y), validation = (made(m, m) for m in (n, n * 10 if times == "ten" else n + 1))
+        assert first(what, X, y, validation, tmp_path).half_width == pytest.approx(float(expected), rel=0.05)
 
 
-def tenth(rng, n):
-    """Return labels, and two columns of predictions that differ on a tenth of the rows."""
+@pytest.mark.parametrize(("rows", "disagree", "better", "how_often"), PASSES)
+def test_the_page_has_the_smallest_improvement_that_passes(rows, disagree, better, how_often, tmp_path):
+    n, passed = int(rows.replace(",", "")), 0
+    for seed in range(12):
+        (X, y), validation = (made([seed, part], n, float(disagree), float(better)) for part in (0, 1))
+        passed += first("files", X, y, validation, tmp_path).is_above(0.0)
+        away = (X[:, 1] == y) * 1.0 - (X[:, 0] == y)
+        assert away.mean() > 1.96 * away.std() / math.sqrt(n)  # a plain test shows it
+    assert {"never": passed == 0, "mostly": 6 <= passed < 12, "always": passed == 12}[how_often], passed
+
+
+def test_the_page_has_the_widths_of_what_is_published_and_of_bits_used_before(tmp_path):
+    of_files, of_models = map(float, re.search(r"\+-(\.\d+) on 3,000 rows .* \+-(\.\d+)\.", PAGE).groups())
+    (X, y), (X_val, y_val) = (made(seed, 3_000) for seed in (0, 1))
+    first("files", X, y, (X_val, y_val), tmp_path)
+    board = held(y, ledger=tmp_path / "0.db")
+    kept, guess = Predictions(X[:, 0]), (Predictions(X_val[:, 0]), y_val)
+    final = board.publish(kept, scoring="accuracy", guess_from=guess)
+    assert final.half_width == pytest.approx(of_files, rel=0.05)
+    holdout = Holdout(X, y, ledger=tmp_path / "published.db", answers="coarse")
+    final = holdout.publish(Column(0), scoring="accuracy", guess_from=(X_val, y_val))
+    assert final.half_width == pytest.approx(of_models, rel=0.1)
+    widths = re.search(r"then \+-(\.\d+), and not \+-(\.\d+)\..*?\+-(\.\d+)", PAGE, re.DOTALL)
+    fixed, fresh, scored = map(float, widths.groups())
+    bits = {0.0: fresh, bits_of_choice(1, 30): fixed, bits_of_choice(30, n_values=101): scored}
+    for before, expected in bits.items():
+        answer = first("models", X, y, (X_val, y_val), tmp_path, used_before=before)
+        assert answer.half_width == pytest.approx(expected, rel=0.05)
+
+
+def first(what, X, y, validation, folder, **how):
+    """Return the first answer of a new ledger about two columns of predictions."""
+    path, (X_val, y_val) = folder / f"{len(list(folder.iterdir()))}.db", validation
+    if what == "models":
+        holdout = Holdout(X, y, ledger=path, answers="coarse", **how)
+        return holdout.compare(Column(0), Column(1), scoring="accuracy", guess_from=validation)
+    rows = [Predictions(each) for each in X_val.T]
+    return compared(held(y, ledger=path), *X.T, guess_from=(rows, y_val))
+
+
+def made(seed, n, disagree=0.1, better=0.0):
+    """Return two columns of predictions, of which the second is so much better, and labels."""
+    rng, right = np.random.default_rng(seed), 0.8
     y = rng.integers(0, 2, n)
-    a = np.where(rng.random(n) < 0.8, y, 1 - y)
-    return np.c_[a, np.where(rng.random(n) < 0.1, 1 - a, a)], y
+    a, chance = np.where(rng.random(n) < right, y, 1 - y), rng.random(n)
+    turned = np.where(a == y, (disagree - better) / 2 / right, (disagree + better) / 2 / (1 - right))
+    return np.c_[a, np.where(chance < turned, 1 - a, a)], y
 
 
 def test_whether_the_secret_is_needed_may_be_refused_and_costs_width():
@@ -158,6 +194,7 @@ def test_one_model_twice_is_no_question(uncharged):
         assert plain.compare(*twins, scoring="accuracy").interval == (0.0, 0.0)
 
 
+PAIR = ((Predictions([0, 1]), Predictions([1, 0])), [0, 1])
 LABELS, GUESS = np.arange(40) % 2, (Predictions([0, 1]), [0, 1])
 
 
@@ -172,6 +209,14 @@ LABELS, GUESS = np.arange(40) % 2, (Predictions([0, 1]), [0, 1])
         (
             Predictions(LABELS), Predictions(1 - LABELS),
             {"guess_from": ((Predictions([0, 1]), Predictions([0])), [0, 1])}, "for the same rows",
+        ),
+        (
+            Predictions(LABELS), Predictions(1 - LABELS),
+            {"guess_from": (([0, 1], [1, 0]), [0, 1])}, r"\(\(Predictions\(of a\).*Got 'list'",
+        ),
+        (
+            Predictions(LABELS), Predictions(1 - LABELS),
+            {"scoring": "neg_log_loss", "guess_from": PAIR}, "0/1 losses",
         ),
     ],
 )  # fmt: skip
