@@ -2,8 +2,11 @@
 
 import csv
 import json
+import os
 import re
 import shlex
+import subprocess
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +36,26 @@ def test_it_has_what_a_workflow_needs_and_code_of_others_knows_no_secret():
     assert "checkout" not in gate
     assert WORKFLOW["jobs"]["gate"]["needs"] == "predict"
     assert "literalinclude:: workflows/gate.yml" in (DOCS / "gate.rst").read_text()
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [("exit 1", 2), ("echo {}; exit 2", 2), ("echo {}; exit 0", 0)]
+)
+def test_the_loop_of_a_shell_keeps_only_what_passed(answer, status, tmp_path):
+    """Where Python does not start it ends with 1 and says nothing, which is no decision."""
+    page = (DOCS / "gate.rst").read_text()
+    loop = textwrap.dedent(re.search(r"(?m)^ +while [^;]*; do\n(.*\n)*? +done\n", page).group())
+    for name, text in {
+        "agent": "#!/bin/sh\ntest $1 = learn && exit 0\ntest -e asked && exit 1\ntouch asked\n",
+        "predict": "#!/bin/sh\necho $1 $2\n",
+        "python": f"#!/bin/sh\n{answer}\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(["sh", "-c", loop], cwd=tmp_path, env={"PATH": path}, check=False)
+    assert done.returncode == status
+    assert (tmp_path / "kept.csv").exists() == (status == 0)
 
 
 def test_its_last_step_decides(tmp_path, monkeypatch, capsys):

@@ -291,6 +291,23 @@ def test_labels_that_are_refused_cost_once_and_a_dry_run_says_so(folder, gate):
     assert gate(*of("good"))[0] == 0
 
 
+def test_what_mistakes_cost_and_how_what_is_undecided_is_unsealed(folder, gate):
+    swapped = gate(*replaced(of("good"), guess_from=["v_good.csv", "v_used.csv", "v_labels.csv"]))[1]
+    assert swapped["guess"] == pytest.approx(-0.1, abs=0.02)
+    assert 5.0 < swapped["nats"] < 10.0
+    assert swapped["status"] == "undecided"
+    number, head = swapped["record"], swapped["left"]["head"]
+    assert main(["ledger", "unseal", "gate.db", str(number), "--head", head]) == 0
+
+
+def test_a_guess_without_rows_has_a_wider_interval(folder, gate):
+    (low, high), (lower, higher) = (
+        gate(*replaced(of("good", ledger=f"{name}.db"), **guess))[1]["interval"]
+        for name, guess in {"rows": {}, "bare": {"guess_from": None, "guess": ["0.1"]}}.items()
+    )
+    assert 1.2 < (higher - lower) / (high - low) < 3.0
+
+
 def holdout_of(folder):
     y, _ = folder
     ids = np.array([f"{i}" for i in range(N)])
@@ -350,6 +367,10 @@ def test_pickled_models_need_trust_and_rows(tmp_path, monkeypatch, gate):
         assert reason in body["reason"]
     pathlib.Path("new.joblib").write_bytes(b"no model")
     assert "cannot be loaded" in gate(*trusted)[1]["reason"]
+    joblib.dump(Failing().fit(X, y), "new.joblib")
+    status, body = gate(*replaced(trusted, guess_from=None, guess=["0"]))
+    assert (status, body["status"]) == (2, "failed")
+    assert 5.0 < body["nats"] < 10.0
     for bad in (Leaver("loading"), Leaver("predict"), Raiser()):
         joblib.dump(bad, "new.joblib")
         status, body = gate(*trusted)
@@ -369,6 +390,17 @@ class Leaver:
 
     def predict(self, X):
         sys.exit(0)
+
+
+class Failing:
+    """A model that fails on the rows of the holdout."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        raise ValueError("no answer")
 
 
 class Raiser:
