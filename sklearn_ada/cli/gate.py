@@ -8,6 +8,7 @@ stay with the holder. Undecided is not passed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -155,8 +156,9 @@ def _run(arguments: argparse.Namespace) -> int:
     """Decide, print a line of JSON and return the exit status."""
     try:
         required = Required.of(arguments.require, arguments.not_worse_by)
-        question = _Question.read(arguments, required)
-        body = question.foreseen() if arguments.dry_run else question.decided()
+        with contextlib.redirect_stdout(sys.stderr):  # a model may print, and a line of JSON is all there is
+            question = _Question.read(arguments, required)
+            body = question.foreseen() if arguments.dry_run else question.decided()
     except (Exception, SystemExit) as error:  # with any other status it would look like a decision
         is_ours = isinstance(error, _EXPECTED)
         what = error if is_ours else type(error).__name__ if isinstance(error, SystemExit) else repr(error)
