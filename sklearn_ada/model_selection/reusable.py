@@ -24,9 +24,10 @@ from sklearn_ada._notices import tell, warn_user
 from sklearn_ada._validation import bad_parameter, counted, in_full
 from sklearn_ada.answer import Answer, population_of
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
-from sklearn_ada.exceptions import BudgetExhaustedError, LedgerMismatchError
+from sklearn_ada.digest.overlap import has_rows_of
+from sklearn_ada.exceptions import BudgetExhaustedError, HoldoutLeakError, LedgerMismatchError
 from sklearn_ada.holdout.comparing import is_kept, keep_model
-from sklearn_ada.holdout.framing import Ask, plan_question
+from sklearn_ada.holdout.framing import Ask, is_pair, plan_question
 from sklearn_ada.holdout.holdout import Holdout, Scoring, headline_of, session_of
 from sklearn_ada.holdout.publishing import needs_secret, publish
 from sklearn_ada.holdout.report import HoldoutReport
@@ -715,6 +716,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             Before `fit`.
         ValueError
             If there is no best model, or the search was pickled; else as for `Holdout.compare`.
+        HoldoutLeakError
+            If rows of ``guess_from`` are the holdout's. If fit took that out of X, nothing is charged.
 
         Examples
         --------
@@ -732,7 +735,9 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         'population accuracy of b minus a'
         """
         fix = "Fit one, and compare it: holdout.compare(incumbent, model, scoring=...)."
-        self._open_holdout(f"{OWNER}.compare", fix)
+        holdout = self._open_holdout(f"{OWNER}.compare", fix)
+        if guess_from is not None and is_pair(guess_from) and Parameters.of(self).given_holdout is None:
+            _check_not_of_x(guess_from[0], session_of(holdout).data.X)
         metric = (self._certified_metric or Parameters.of(self).metric()) if scoring is None else scoring
         return self._compared(incumbent, metric, guess_from=guess_from, drawn=drawn)
 
@@ -898,3 +903,16 @@ class _Plain(ReusableHoldoutCV):
 
 
 _Plain.__name__ = OWNER
+
+
+def _check_not_of_x(rows: Any, held: Any) -> None:
+    """Raise `HoldoutLeakError` if rows of a guess are of a holdout that fit took out of X.
+
+    Whoever passed X has its rows, so this reveals nothing and is free.
+    """
+    if has_rows_of(rows, held):
+        raise HoldoutLeakError(
+            f"The 'guess_from' parameter of {OWNER}.compare must be rows that neither model was trained on, "
+            "and none of the holdout. Got rows of the holdout, which was taken out of X, instead. Set rows "
+            "aside before fit: X, X_val, y, y_val = train_test_split(X, y). Nothing was charged."
+        )

@@ -193,3 +193,13 @@ def test_names_are_text_and_a_ledger_out_of_reach_is_said_and_raises_nothing(tmp
     for path in tmp_path.iterdir():
         path.unlink()
     assert "What is left cannot be read" in page_of(holdout)
+
+
+def test_rows_of_the_holdout_as_a_guess_cost_nothing_where_fit_took_it_out_of_x(winner):
+    search = winner([0.1, 1.0])
+    model = LogisticRegression().fit(X[~LAST], Y[~LAST])
+    before = search.holdout_.report()
+    for rows in (X, X[LAST][::-1]):
+        with pytest.raises(HoldoutLeakError, match=r"'guess_from'.* Set rows aside before fit.* Nothing was"):
+            search.compare(model, guess_from=(rows, Y[: len(rows)]))
+    assert search.holdout_.report().head == before.head
