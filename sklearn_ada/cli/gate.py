@@ -146,7 +146,7 @@ def add_gate_command(commands: Any) -> None:
     gate.add_argument("--rows", metavar="FILE", help="with --trust: X of the holdout, an array in NPY")
     gate.add_argument("--confidence-level", type=float, default=0.95, help="0.95 unless given")
     gate.add_argument("--used-before", type=float, metavar="BITS", help="chosen by these labels before")
-    gate.add_argument("--dry-run", action="store_true", help="say what it would cost; nothing is recorded")
+    gate.add_argument("--dry-run", action="store_true", help="foresee cost and decision; nothing is recorded")
     gate.add_argument("--who", help="who asks; written into the record")
     gate.add_argument("--label", help="where the candidate is from; written into the record")
     gate.set_defaults(run=_run, on_error=NO_DECISION)
