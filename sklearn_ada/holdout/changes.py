@@ -113,7 +113,7 @@ from sklearn_ada.terms.row_tables import (
 
 SECOND_BUDGET = (
     "a second ledger of these rows would be a second budget for one holdout, and no interval of either would "
-    "hold any more"
+    "be guaranteed any more"
 )
 
 

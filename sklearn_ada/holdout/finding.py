@@ -166,8 +166,8 @@ def _place_by_ids(
             f"in this session are among these rows, and {nearest.missing} are missing. These rows get a "
             "ledger of their own, certified for them alone, as the folds of an outer cross-validation do. If "
             "they are the same rows with some dropped, that is a second budget for one holdout, and no "
-            "interval of either ledger holds any more: use missing='ignore', which goes on with the first "
-            "one and says so in every certificate, and give the ledger a path.",
+            "interval of either ledger is guaranteed any more: use missing='ignore', which goes on with the "
+            "first one and says so in every certificate, and give the ledger a path.",
             once=("rows with ids of which others are missing", os.fspath(own)),
         )
         return LedgerPlace(own)
@@ -191,7 +191,7 @@ def _check_other_ids(own: Address, by_labels: Address, in_any_order: Address, gi
             "As many rows of each label were asked about in this session, and none of their ids is among "
             "these. Other data have a ledger of their own. If they are the same rows, in another order and "
             "with ids of another kind, this is a second budget for one holdout, and no interval of either "
-            "ledger holds any more: give the ids as they were (a number is not the same as text).",
+            "ledger is guaranteed any more: give the ids as they were (a number is not the same as text).",
             once=("as many rows of each label", os.fspath(own)),
         )
 
@@ -242,8 +242,8 @@ def _check_alone(ledgers: int) -> None:
 def _asked_otherwise(how: str) -> LedgerMismatchError:
     return LedgerMismatchError(
         f"These labels, in this order, were asked about in this session {how}. A second ledger of the same "
-        "rows would be a second budget for one holdout, and no interval of either would hold any more. For "
-        "other rows, which nobody has asked about, give a ledger of their own: ledger='holdout.db'."
+        "rows would be a second budget for one holdout, and no interval of either would be guaranteed any "
+        "more. For other rows, which nobody has asked about, give a ledger of their own: ledger='holdout.db'."
     )
 
 

@@ -204,9 +204,8 @@ def _warn(rows: Rows, where: str, digest: str, *, begins: bool) -> None:
         return
     warn_user(
         f"These rows, or nearly all of them, were asked about in this session on the ledger {other}, where "
-        f"{_standing(asked)}. {here}: a second budget for one "
-        "holdout, and no interval of either ledger holds any more. Open them where they were asked about; "
-        "or, if these are other rows, go on."
+        f"{_standing(asked)}. {here}: a second budget for one holdout, and no interval of either ledger is "
+        "guaranteed any more. Open them where they were asked about; or, if these are other rows, go on."
     )
 
 

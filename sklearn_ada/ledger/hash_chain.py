@@ -374,7 +374,7 @@ def compare_genesis(stored: Body, expected: Body, name: str, instead: str | None
             raise LedgerMismatchError(
                 f"{whose} was begun {begun} {what}, and is opened {opened} them. Open it {begun} {what}: a "
                 "second ledger would be a second budget for one holdout, and no interval of either would "
-                "hold any more."
+                "be guaranteed any more."
             )
     if stored.get("fingerprint") != expected.get("fingerprint") or _was_split_otherwise(stored, expected):
         short = list(dict.fromkeys(str(g.get("fingerprint"))[:12] for g in (stored, expected)))
@@ -456,7 +456,7 @@ _OWN = "This session's ledger for these data"
 _OF_ITS_OWN = "For rows that nobody has asked about give a ledger of their own: ledger='holdout.db'."
 WOULD_VOID = (
     "If these are its rows, changed, open it with the rows as they were: a second ledger would be a second "
-    "budget for one holdout, and no interval of either would hold any more."
+    "budget for one holdout, and no interval of either would be guaranteed any more."
 )
 FOLD_OF_ITS_OWN = (
     "An outer fold is other rows: ledger=None gives each fold a ledger that is certified for that fold alone."
