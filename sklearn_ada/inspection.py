@@ -67,7 +67,7 @@ class AnswersDisplay:
     The full marker is the answer's value, its bar the certified interval, the hollow circle the guess. The
     kind of marker is the verdict, such as "agrees" or "exact", or that the score was published. Lines are
     named by the number of the record, the model and the label of whoever asked. The title has the holdout and
-    who asked, the label of the axis is the target of the scores.
+    who asked, the label of the axis is the target of the scores, of which three lines are shown.
 
     A sealed answer is drawn at the centre of its cell or, where it has a window, at the guess; the exact
     value may lie elsewhere in these. The thick bar is about as wide as the interval of the exact value would
@@ -298,11 +298,12 @@ def _name(entry: Entry) -> str:
 
 
 def _label(shown: Sequence[tuple[Answer, Entry]], metric: str, ax: Any) -> str:
-    """Return the targets of the scores, in lines that fit beneath an axis."""
+    """Return the targets of the scores, in at most three lines: more would leave the picture no room."""
     given = (entry.score_of for _, entry in shown)
     targets = Targets(given)
     most = int(ax.figure.get_figwidth() * 72.0 / (0.8 * ax.xaxis.label.get_size()))  # room is for names, too
-    return textwrap.fill("; ".join(targets.counts) or metric, min(most, 80))
+    lines = textwrap.wrap("; ".join(targets.counts) or metric, min(most, 80), max_lines=3, placeholder=" ...")
+    return "\n".join(lines)
 
 
 _STYLES = {"check": ("tab:cyan", "o", "--"), "certify": (SEARCHING, "s", "-")}

@@ -49,6 +49,8 @@ ax.plot(
     [trial.number for trial in study.trials],
     [trial.value for trial in study.trials],
     "o",
+    color="black",
+    markerfacecolor="none",
     label="cross-validated",
 )
 ax.axhspan(

@@ -13,37 +13,39 @@ from sklearn.linear_model import LogisticRegression
 from sklearn_ada import Holdout
 
 X, y = make_classification(
-    12_000, 20, n_informative=6, flip_y=0.1, random_state=3
+    16_000, 20, n_informative=6, flip_y=0.1, random_state=3
 )
-in_use = LogisticRegression(C=0.0003).fit(X[:400], y[:400])
+in_use = LogisticRegression(C=0.003).fit(X[:400], y[:400])
 new = LogisticRegression().fit(X[:4_000], y[:4_000])
 rows = X[4_000:8_000], y[4_000:8_000]
-holdout = Holdout(X[8_000:], y[8_000:], ledger=":memory:")
-
-difference = holdout.compare(in_use, new, scoring="accuracy", guess_from=rows)
+compared, apart = (
+    Holdout(X[begin:end], y[begin:end], ledger=":memory:")
+    for begin, end in ((8_000, 12_000), (12_000, 16_000))
+)
+difference = compared.compare(in_use, new, scoring="accuracy", guess_from=rows)
 print(difference)
 
 # %%
 # The validation rows say how often the two differ, which makes the interval narrower. Above 0 the new model
-# is better: in the population, not on these rows alone. Each model by itself:
+# is better: in the population, not on these rows alone. Each model by itself, of as many other rows, as an
+# interval is wider after other answers:
 alone = [
-    holdout.certify(model, scoring="accuracy", guess_from=rows)
+    apart.certify(model, scoring="accuracy", guess_from=rows)
     for model in (in_use, new)
 ]
 for name, answer in zip(("in use", "new"), alone, strict=True):
     print(name, answer)
 
 # %%
-# The difference of the two intervals, beside the interval of the difference. All of them hold together, as
-# everything that one :term:`ledger` tells does.
-apart = (
+# The difference of the two intervals (dotted), beside the interval of the difference:
+ends = (
     alone[1].interval[0] - alone[0].interval[1],
     alone[1].interval[1] - alone[0].interval[0],
 )
 fig, ax = plt.subplots(figsize=(7, 2), layout="constrained")
-for height, (low, high) in enumerate((apart, difference.interval)):
-    ax.plot(
-        [low, high], [height, height], "k-" if height else "k:", linewidth=3
+for height, (low, high) in enumerate((ends, difference.interval)):
+    ax.hlines(
+        height, low, high, "C1", "solid" if height else "dotted", linewidth=4
     )
 ax.axvline(0.0, color="grey", linewidth=1)
 ax.set(

@@ -123,9 +123,9 @@ print(
 )
 
 # %%
-# Each point is an answer. The mechanism of the paper (red) ends when its width can be held no longer.
+# Each point is an answer. The mechanism of the paper (grey) ends when its width can be held no longer.
 figure, ax = plt.subplots(layout="constrained")
-ax.plot(theirs, "s", color="C3", markersize=3, label="Guess-and-Check")
+ax.plot(theirs, "s", color="C7", markersize=3, label="Guess-and-Check")
 ax.plot(ours, "o", color="C0", markersize=3, label="Holdout.check")
 ax.set(xlabel="question", ylabel="half-width", ylim=(0.08, 0.11))
 _ = ax.legend(loc="lower right")

@@ -22,7 +22,7 @@ for depth in range(2, 12):
     search = ReusableHoldoutCV(search, ledger="trees.db").fit(X, y)
     scores.append(search.best_score_)
     intervals.append(search.best_score_interval_)
-print(search.best_answer_.summary)
+print(search)
 
 # %%
 # The last model is kept:

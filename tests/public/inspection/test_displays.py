@@ -247,6 +247,7 @@ def test_the_axis_says_what_the_scores_are_scores_of(models, holdout_of):
         holdout.check(model, scoring="f1_macro", guess=guess, settings=MedianSettings(method="exact"))
     label = AnswersDisplay.from_holdout(holdout).ax_.get_xlabel()
     assert max(map(len, label.splitlines())) <= 80
+    assert len(label.splitlines()) <= 3
     assert " ".join(label.split()).startswith("median of f1_macro over random subsamples of 20 records")
     assert label.count("median") == 1  # the steps of their rounding differ, the quantity does not
 
