@@ -71,8 +71,8 @@ def comparison(
         guess = _guess_on_record(session, pair, metric, difference)
     if policy.seals_all and (policy.format < 3 or (guess is None and rows is None)):
         warn_user(
-            "Without guess_from= a comparison is answered exactly, at once, for some ten nats or more: all "
-            "later intervals of this ledger become wider. Compare the few models that matter.",
+            "Without guess_from= the difference of two models is released at once, for some ten nats or "
+            "more: all later intervals of this ledger become wider. Compare the few models that matter.",
             once=("compare", session.fingerprint),
         )
     asked = Ask(subject, difference, "certify", guess, rows, drawn=drawn)

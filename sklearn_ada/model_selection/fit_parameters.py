@@ -42,7 +42,7 @@ from sklearn_ada.exceptions import HoldoutLeakError
 from sklearn_ada.holdout.changes import check_apart, check_memory
 from sklearn_ada.holdout.holdout import Holdout, Uncopied, session_of
 from sklearn_ada.model_selection.parameters import Parameters
-from sklearn_ada.model_selection.searches import own_folds, take_for
+from sklearn_ada.model_selection.searches import take_for
 from sklearn_ada.model_selection.training_rows import is_shuffled_for
 
 OWNER = "ReusableHoldoutCV.fit"
@@ -301,7 +301,8 @@ class FitParams:
         if params.get("groups") is not None:
             check_groups(params["groups"], n, OWNER)
         # Folds that take no groups get rows of one group together: passed groups, they would warn of them.
-        is_ordered = is_shuffled_for(own_folds(wrapper.search)) and not isinstance(wrapper.holdout, Holdout)
+        cv = wrapper.search.get_params(deep=False).get("cv")
+        is_ordered = is_shuffled_for(cv) and not isinstance(wrapper.holdout, Holdout)
         of_search = dict(of_model if is_ordered else params)
         weighs_scores = False
         if get_config()["enable_metadata_routing"] and params:

@@ -92,7 +92,7 @@ def test_an_unknown_type_is_not_guessed(body):
 
 def test_the_schema_of_ledgers_has_not_changed_unnoticed():
     """A change here needs a new FORMAT, a new type, and a golden ledger."""
-    assert Holdout([[0.0]] * 9, [0, 1, 1] * 3, ledger=":memory:").ledger.record(0).body["schema"] == 5
+    assert Holdout([[0.0]] * 9, [0, 1, 1] * 3, ledger=":memory:").ledger.record(0).body["schema"] == 6
     fields = {event.type_name: sorted(event.to_dict()) for event in EVERY}
     assert fields["Symbol"] == ["scale", "stream", "type", "value"]
     assert fields["CodedRelease"] == fields["CoveredRelease"] == ["symbols", "type"]
