@@ -113,7 +113,7 @@ class Holdout(Uncopied):
         - "coarse": with the *cell*, an interval around the guess, in which the value lies. That is nearly
           free if the guess holds. The value itself is *sealed*: kept, hidden, in the ledger, until `publish`
           releases it. So a holdout that was asked many times still publishes one score, at about the width of
-          a single use. `unseal` releases it too, with an interval some four tenths wider.
+          a single use if guesses held. `unseal` releases it too, with an interval some four tenths wider.
         - "auto": as the ledger was begun. A new ledger with a path or a URL is "coarse". Any other answers
           its first certify exactly and later ones coarsely. Where privacy certifies, "auto" is "exact".
         - None: as the ledger was begun; a new one is "exact".
@@ -295,9 +295,9 @@ class Holdout(Uncopied):
         error, gets one from these rows; the answer's target names it.
 
         With ``answers="coarse"`` the value of a count, such as an accuracy, is sealed. The answer is then the
-        centre of the cell in which the value lies. Its interval is valid and coarse, and about as wide at the
-        twentieth question as at the first. ``answer.published`` is about the half-width that the exact value
-        would have if `publish` released it now.
+        centre of the cell in which the value lies. Its interval is valid and coarse, and a fifth wider at the
+        twentieth question than at the first if guesses hold. ``answer.published`` is about the half-width
+        that the exact value would have if `publish` released it now.
 
         Parameters
         ----------
@@ -345,11 +345,11 @@ class Holdout(Uncopied):
         """Release the holdout's score of the one model that is kept.
 
         Call it once, after the last search. Unless it is a count of rows, the score is rounded, to the steps
-        that the target of its certificate names. The interval is about as narrow as that of a holdout that
-        was used only once, as this takes 95 percent of the failure probability that is left. The tolerance
-        does not refuse it. The same model gets the recorded value again. Another model may be published
-        later, at a twentieth of the first one's failure probability. On a ledger with exact answers this is
-        `certify`.
+        that the target of its certificate names. It takes 95 percent of the failure probability that is left:
+        in the median the interval is about as narrow as that of a holdout that was used only once; the more
+        guesses failed, the wider it is. The tolerance does not refuse it. The same model gets the recorded
+        value again. Another model may be published later, at a twentieth of the first one's failure
+        probability. On a ledger with exact answers this is `certify`.
 
         Parameters
         ----------

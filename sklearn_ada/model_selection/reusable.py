@@ -589,10 +589,11 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     ) -> Answer:
         """Release the holdout's score of ``best_estimator_``, about as narrowly as if it were new.
 
-        Call it for the model that is kept, after the last search: see `Holdout.publish`. It updates
-        ``best_score_``, ``best_score_interval_``, ``best_score_target_`` and ``best_answer_``. Unless it is
-        a count of rows, the score is rounded, to the steps that its target names. On a ledger with exact
-        answers it asks nothing, as the score was released already.
+        Call it for the model that is kept, after the last search: see `Holdout.publish`. The more guesses
+        failed before, the wider is the interval. From now on ``best_score_`` is the published score. It
+        updates ``best_score_``, ``best_score_interval_``, ``best_score_target_`` and ``best_answer_``. Unless
+        it is a count of rows, the score is rounded, to the steps that its target names. On a ledger with
+        exact answers it asks nothing, as the score was released already.
 
         If another model was published before, a warning comes before the charge, so
         ``warnings.simplefilter("error")`` stops it there.
