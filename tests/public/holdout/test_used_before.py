@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from pathlib import Path
 
 import numpy as np
@@ -81,11 +80,8 @@ def test_bits_are_fixed_with_the_ledger_and_a_search_passes_them_on(tmp_path):
 
 
 def test_the_page_has_the_widths(tmp_path):
-    page = (Path(__file__).parents[3] / "docs" / "faq.rst").read_text()
-    assert re.search(
-        r"2\.0, 3\.3, 5\.0\s+and\s+7\.3\s+times\s+as\s+wide\s+as\s+a\s+plain\s+one\s+for\s+10, 30, 70 and 150",
-        page,
-    )
+    page = " ".join((Path(__file__).parents[3] / "docs" / "faq.rst").read_text().split())
+    assert "2.0, 3.3, 5.0 and 7.3 times as wide as a plain one for 10, 30, 70 and 150" in page
     y = np.arange(10_000) % 2
     said = np.where(np.random.default_rng(0).random(10_000) < 0.9, y, 1 - y)[:, None]
     for bits, width in ((10, 2.0), (30, 3.3), (70, 5.0), (150, 7.3)):
