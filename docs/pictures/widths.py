@@ -18,7 +18,7 @@ LINES = {
     "sklearn_ada, published": ("cells, published", PUBLISHED),
 }
 """What the picture calls a method of `plan_holdout`, and its colour, as in every picture."""
-GREY = "#808080"
+GREY = "#767676"
 
 
 def widths() -> dict[str, list[float]]:

@@ -124,7 +124,7 @@ def shown(result: dict[str, Any]) -> Shown:
     labels, eps = result["labels"], result["eps"]
     full, none = labels["full"], labels["none"]
     sentence = (
-        f"For {result['steps']} models tested adaptively within {eps[0]}, two at a time, the published "
+        f"For {result['steps']} models tested adaptively within {eps[0]}, two at a time, the known "
         f"count needs {full['two models, Hoeffding'][0]:,} labels; models that disagree on a tenth of the "
         f"records need {full['two models, disagreement .1'][0]:,}, and "
         f"{labels['stops after 1 pass']['two models, disagreement .1'][0]:,} where the process stops at the "
@@ -145,7 +145,7 @@ def shown(result: dict[str, Any]) -> Shown:
         found = {e: (none[method][eps.index(e)], full[method][eps.index(e)]) for e in published}
         claims.append(
             Claim(
-                f"{kind}: the published table, none / full",
+                f"{kind}: the table of the literature, none / full",
                 "; ".join(f"{a:,} / {b:,}" for a, b in found.values()),
                 all(abs(found[e][i] - published[e][i]) <= 2 for e in published for i in (0, 1)),
             )

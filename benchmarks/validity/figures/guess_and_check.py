@@ -244,9 +244,14 @@ def shown(result: dict[str, Any]) -> Shown:
     first = mean["additive"]
     sentence = (
         f"On Guess-and-Check's own questions at tau = {result['tau']}, n = {large['n']:,}, it answers "
-        f"{first[METHODS[0]]:,.0f}; checks whose cells fill the tolerance answer {first[METHODS[2]]:,.0f} "
+        f"{first[METHODS[0]]:,.0f}; checks whose cells are as wide as tau admits (fill) answer "
+        f"{first[METHODS[2]]:,.0f} "
         f"with a horizon and {first[METHODS[3]]:,.0f} without, and the default cells, which spare the kept "
-        f"model's interval, {first[METHODS[1]]:,.0f}."
+        f"model's interval, {first[METHODS[1]]:,.0f}. Every 100th question (additive), or each whose "
+        "number is a "
+        "square (squares), is about the vote of all answers so far. Cells are the coarse answers "
+        "while searching, "
+        "whose exact values are unsealed in the end."
     )
     rows = [
         [
@@ -344,8 +349,8 @@ def shown(result: dict[str, Any]) -> Shown:
 LINES = {
     "Guess-and-Check": "tab:gray",
     "fill": "tab:cyan",
-    "cells, searching": SEARCHING,
-    "cells, closed": PUBLISHED,
+    "cells, while searching": SEARCHING,
+    "cells, unsealed": PUBLISHED,
 }
 
 
@@ -371,7 +376,7 @@ def draw(result: dict[str, Any], figure: Any) -> None:
             color=LINES[name],
             label=name,
         )
-    for name, label in (("searching", "cells, searching"), ("closed", "cells, closed")):
+    for name, label in (("searching", "cells, while searching"), ("closed", "cells, unsealed")):
         values = [np.mean([each[name] for each in k["closed"]]) for k in result["smallest"].values()]
         right.plot(ks, values, marker="o", linestyle="--", color=LINES[label], label=label)
     right.set_xscale("log")

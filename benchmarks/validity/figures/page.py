@@ -14,8 +14,9 @@ _HEAD = """\
 Results
 =======
 
-Published figures, computed again, with the certificates of this package beside them: a sentence and a picture
-each; settings, tables and what was to be shown unfold beneath. The page is written by ``python -m
+Figures of the literature, computed again, with the certificates of this package beside them: a sentence and a
+picture each; settings, tables and what was to be shown unfold beneath. *Published* is what ``publish()``
+gives; what a paper reports stands under *in the literature*. The page is written by ``python -m
 benchmarks.validity.figures`` from the JSON files beside the pictures; nothing on it is typed by hand.
 ``--full`` is the form shown here unless a figure says otherwise; without it a figure has few repetitions.
 """
