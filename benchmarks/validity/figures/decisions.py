@@ -152,9 +152,9 @@ def shown(result: dict[str, Any]) -> Shown:
         f"reports a score {naive['score'][-1]:.3f} too good and an improvement "
         f"{naive['improvement'][-1]:.3f} too good, whose 95 % intervals miss in {missed['score'][-1]} and "
         f"{missed['improvement'][-1]} of {runs} loops; one that keeps by validation, and asks about each "
-        f"and compares it, pays {ours['nats']['median'][-1]:.2g} nats in all, and publishes the kept "
-        f"one with an interval {published['median'][-1]:.2f} times as wide as that of a single use (mean "
-        f"{published['mean'][-1]:.2f})."
+        f"and compares it, pays {ours['nats']['median'][-1]:.2g} nats in all, and publishes the kept one "
+        f"with an interval in the median {published['median'][-1]:.2f} times as wide as that of a single use "
+        f"(in the mean {published['mean'][-1]:.2f})."
     )
     optimism = Table(
         "Optimism after so many proposals, means: what is reported minus the truth; and in how many of "

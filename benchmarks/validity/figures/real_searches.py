@@ -109,9 +109,9 @@ def shown(result: dict[str, Any]) -> Shown:
     sentence = (
         f"After {SEARCHES} searches by grid, at random and with Optuna the naive best is between "
         f"{min(errors.values()):.1f} and {errors[worst]:.1f} standard errors too good (most on {worst}), and "
-        f"fine, or nearly so, on {len(enough)} of {len(sets)} sets; the model that we publish has an "
-        f"interval {min(ends):.2f} to {max(ends):.2f} times as wide as that of a single use, where splitting "
-        f"gives {min(split):.1f} to {max(split):.1f}."
+        f"fine, or nearly so, on {len(enough)} of {len(sets)} sets; the model that we publish has in "
+        f"the median an interval {min(ends):.2f} to {max(ends):.2f} times as wide as that of a single use, "
+        f"where splitting gives {min(split):.1f} to {max(split):.1f}."
     )
     optimism = Table(
         "Optimism: what is reported minus the population value, naive best after so many searches, in units "

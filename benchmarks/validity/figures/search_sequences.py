@@ -128,9 +128,9 @@ def shown(result: dict[str, Any]) -> Shown:
     sentence = (
         f"After {SEARCHES} searches of {CANDIDATES} candidates the naive best is {bad['naive'][-1]:.3f} too "
         f"good on permuted labels (n = {ROWS[0]}) and {fine['naive'][-1]:.3f} on true ones (n = "
-        f"{ROWS[1]:,}); the model that we publish then has an interval "
-        f"{large['ours, published'][-1]:.2f} times as wide as that of a single use, where new rows "
-        f"for each search give {large['new rows for each search'][-1]:.2f}."
+        f"{ROWS[1]:,}); the model that we publish then has in the median an interval "
+        f"{large['ours, published'][-1]:.2f} times as wide as that of a single use, where new rows for each "
+        f"search give {large['new rows for each search'][-1]:.2f}."
     )
     optimism = Table(
         "Optimism: what is reported minus the true accuracy, naive best after so many searches, and ours "
