@@ -97,9 +97,21 @@ def describe(app, name, template, context, page):
         context["metatags"] = f'{context.get("metatags", "")}<meta name="description" content="{text}" />'
 
 
+def tell_pictures(app, page, name):
+    """Give the pictures of a script the words before them as the text that is read out in their place."""
+    words = ""
+    for node in page.findall() if name.startswith("gallery/") else ():
+        if isinstance(node, nodes.paragraph):
+            words = " ".join(node.astext().split())
+        elif node.tagname == "imgsgnode":
+            node["alt"] = f"{app.env.titles[name].astext()}. {words}"
+
+
 def _first_sentence(page):
-    """Return the first sentence of a page that says something."""
+    """Return the first sentence of a page that says something, where to download it aside."""
     for paragraph in page.findall(nodes.paragraph):
+        if isinstance(paragraph.parent, nodes.Admonition):
+            continue
         for sentence in re.split(r"(?<=[.?])\s", " ".join(paragraph.astext().split())):
             if len(sentence) > 30:
                 return sentence
@@ -111,5 +123,6 @@ def setup(app):
     app.connect("autodoc-process-docstring", reorder, priority=900)  # after numpydoc
     app.connect("autodoc-process-docstring", define)
     app.connect("html-page-context", describe)
+    app.connect("doctree-resolved", tell_pictures)
     app.connect("build-finished", write_llms)
     return {"parallel_read_safe": True}

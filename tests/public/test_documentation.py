@@ -112,7 +112,8 @@ roles.register_local_role("term", link_to_term)
 for role in ("doc", "ref", "class", "func", "meth", "mod", "exc", "obj", "code"):
     roles.register_local_role(role, other_role)
 SKIPPED = (
-    "autofunction automodule autosummary currentmodule code-block toctree csv-table rubric literalinclude"
+    "autofunction automodule autosummary currentmodule code-block toctree csv-table rubric literalinclude "
+    "index"
 )
 for skipped in SKIPPED.split():
     directives.register_directive(skipped, Skipped)

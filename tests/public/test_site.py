@@ -32,6 +32,9 @@ LOOKED_AT = (
     "mechanisms/sparse_vector",
 )
 SEARCHED = {"duplicates": "faq", "time series": "details", "nested": "faq", "refit": "faq"}
+SEARCHED |= {"leakage": "pitfalls", "sample size": "planning", "overfitting": "which_one"}
+SEARCHED |= dict.fromkeys(("multiple comparisons", "bonferroni"), "which_one")
+SEARCHED |= dict.fromkeys(("save model pickle", "license", "cite"), "faq")
 SEARCHED |= dict.fromkeys(("test set", "p-value", "confidence interval", "pandas"), "glossary")
 
 # A page that shows the pages in frames of a phone's and a desk's width, and writes down what it sees.
@@ -147,7 +150,7 @@ def test_text_is_told_from_what_is_behind_it_in_the_light_and_the_dark(seen):
 
 @pytest.mark.parametrize(("words", "page"), SEARCHED.items())
 def test_search_finds_what_people_look_for(seen, words, page):
-    assert any(f"{page}.html" in link for link in seen["hits"][words]), seen["hits"][words][:5]
+    assert f"{page}.html" in seen["hits"][words][0], seen["hits"][words][:5]
 
 
 def test_pages_have_a_description_and_the_version_at_their_head():
