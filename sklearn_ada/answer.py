@@ -90,7 +90,7 @@ class Certificate:
 
 @dataclass(frozen=True, repr=False)
 class Answer:
-    """Hold what the holdout says of one model: a score and its confidence interval.
+    """Hold what the holdout says of one model: a confidence interval, mostly with a score.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Answer:
         The holdout's score; NaN if the question was refused or failed. Of a coarse answer, which releases no
         score, it is the middle of the range that the score lies in, or the guess.
     interval : tuple of float
-        Its ends, ``(low, high)``, in units of the metric. An end may be infinite.
+        The ends of the confidence interval, ``(low, high)``, in units of the metric. An end may be infinite.
     verdict : {"agrees", "differs", "exact", "drawn", "improves", "no improvement", "failed", "refused"}
         What came of the question.
 

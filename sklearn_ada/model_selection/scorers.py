@@ -319,9 +319,10 @@ class ThresholdoutScorer(HoldoutScorer):
 
     The guess is the metric on the X and y that the search passes. If the holdout's value is within the
     threshold of the guess, the score is the guess itself, which reveals almost nothing. Else the score is the
-    holdout's value, rounded to the middle of a cell (an interval of twice the threshold). All intervals of
-    the ledger hold together with the holdout's ``confidence_level`` (Dwork et al., Science 2015 and NIPS
-    2015; theorem in `sklearn_ada.guarantees.description_length`).
+    holdout's value, rounded to the middle of a cell (an interval of twice the threshold). By default it has
+    no noise, which the article's Thresholdout has: see ``noise``. All intervals of the ledger hold together
+    with the holdout's ``confidence_level`` (Dwork et al., Science 2015 and NIPS 2015; theorem in
+    `sklearn_ada.guarantees.description_length`).
 
     Parameters
     ----------
@@ -407,10 +408,10 @@ class ThresholdoutScorer(HoldoutScorer):
 class StableHoldoutScorer(HoldoutScorer):
     """Score a model by the median of any metric on small samples of the holdout.
 
-    What is certified is a quantile: with the holdout's ``confidence_level``, every answer of the ledger lies
-    between two quantiles of the metric on a random subsample, rounded as the answer's target says. Their
-    levels are `Answer.levels`: .4 and .6 mean near the median. After many answers that nobody could guess,
-    the levels are 0 and 1, and the certificate is vacuous.
+    What is certified is a quantile: with the holdout's ``confidence_level``, every median that it answers
+    with lies between two quantiles of the metric on a random subsample, rounded as the answer's target says.
+    Their levels are `Answer.levels`: .4 and .6 mean near the median. After many answers that nobody could
+    guess, the levels are 0 and 1, and the certificate is vacuous.
 
     Source: Feldman, Steinke, "Generalization for Adaptively-chosen Estimators via Stable Median", COLT 2017,
     Theorem 3.1, for the median; its levels are by description length and a binomial tail.
