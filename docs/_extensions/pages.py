@@ -48,8 +48,8 @@ def define(app, what, name, obj, options, lines):
 
 
 def _end_of_section(lines, start):
-    """Return where the next rubric or field begins."""
-    begins = re.compile(r"^(\.\. rubric::|:\w+:)")
+    """Return where the next rubric, field or comment begins: numpydoc ends every docstring with a comment."""
+    begins = re.compile(r"^(\.\. rubric::|:\w+:|\.\.$)")
     after = (number for number in range(start + 1, len(lines)) if begins.match(lines[number]))
     return next(after, len(lines))
 
