@@ -26,7 +26,7 @@ Python's own filter cannot keep a repeated warning quiet here: it forgets what i
 enters ``warnings.catch_warnings``, as every task of a search does.
 
 *Progress* (`tell`, `with_bar`) is a line a stage, and a bar where there are several things to do. Nothing is
-shown unless it is asked for. The bar is tqdm's (``pip install 'sklearn-ada[progress]'``), in a terminal or a
+shown unless it is asked for. The bar is tqdm's (``pip install tqdm``), in a terminal or a
 notebook only: in a log it would be noise, so there, and without tqdm, lines are printed.
 
 *The session* (`session_folder`) is an interpreter and its children, which share the temporary ledgers in a

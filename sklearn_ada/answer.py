@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 from sklearn_ada._html import facts, folded, framed, paragraph
 from sklearn_ada._validation import in_full, percent
@@ -14,6 +14,8 @@ VERDICTS = ("agrees", "differs", "exact", "drawn", "improves", "no improvement",
 """The words for what came of a question (see `Answer`); only the last two come without a value."""
 ROUNDED = ", rounded to steps of "
 """How a target goes on where its value is no count, and so is released in steps."""
+OF_TWO = " of b minus a"
+"""How the name of a metric of one model, minus that of another, goes on."""
 _OF_PARTS = re.compile(r"median of .+ over random (subsamples of \d+ \w+)")
 _SHOWN_AS = re.compile(", told as |, shown as ")
 
@@ -204,7 +206,8 @@ class Answer:
     def _lines(self) -> list[str]:
         if not self.answered or self.target is None:
             return [self.summary]
-        return [self.summary, f"target: {population_of(self.target)}"]
+        which = " (b: the new model)" if OF_TWO in self.target else ""
+        return [self.summary, f"target: {population_of(self.target)}{which}"]
 
     @property
     def summary(self) -> str:
@@ -217,7 +220,9 @@ class Answer:
             # Levels are rounded outwards.
             below, above = math.floor(1000.0 * self.levels[0]), math.ceil(1000.0 * self.levels[1])
             text += f", between the {below / 10:g}% and {above / 10:g}% quantiles of rounded values"
-        if self.published is not None:
+        if self.published is not None and OF_TWO in (self.target or ""):
+            text += f", unseal({self.index}) releases its value"
+        elif self.published is not None:
             text += f", published now: about +-{in_full(self.published)}"
         if self.reason is not None:
             text += f": {self.reason}"
@@ -246,7 +251,6 @@ class Answer:
         >>> Answer(0.9584, (0.9411, 0.9712), "exact", Cost(2.1), None, 2, is_final=True).in_words()
         'published: .958 in [.941, .972]'
         """
-        low, high = self.interval
         guess = self.guess if guess is None else guess
         value, ends = shown(self.value, self.interval), f"in {shown_interval(self.interval)}"
         if self.is_final:
@@ -255,8 +259,23 @@ class Answer:
             parts = _OF_PARTS.match(self.target or "")  # which is no score of all rows
             return f"{f'holdout, median over {parts[1]}' if parts else 'holdout'}: {value} {ends}"
         found, differs = f"{name} {shown(guess, self.interval)}", self.verdict == "differs"
-        how = "contradicted" if not low <= guess <= high else "doubted" if differs else "not contradicted"
+        how = fate(self.verdict, guess, self.interval)
         return f"{found}, {how} by the holdout: {f'about {value} ' if differs else ''}{ends}"
+
+
+def fate(verdict: str, guess: float | None, interval: tuple[float, float]) -> str:
+    """Return in words what became of a guess; the verdict itself where none was examined.
+
+    Examples
+    --------
+    >>> fate("agrees", 0.9, (0.85, 0.95)), fate("differs", 0.9, (0.8, 0.89)), fate("failed", 0.9, (0.0, 1.0))
+    ('not contradicted', 'contradicted', 'failed')
+    """
+    if verdict not in ("agrees", "differs") or guess is None:
+        return verdict
+    if not interval[0] <= guess <= interval[1]:
+        return "contradicted"
+    return "doubted" if verdict == "differs" else "not contradicted"
 
 
 def population_of(target: str) -> str:
@@ -278,7 +297,7 @@ def shown(value: float, interval: tuple[float, float], rounding: str = ROUND_HAL
     ('.967', '-53.2', '.5')
     """
     half_width = (interval[1] - interval[0]) / 2.0
-    text = f"{value:.4g}"
+    text = f"{float(Context(4, rounding).create_decimal(repr(float(value)))):.4g}"
     if 0.0 < half_width < math.inf and math.isfinite(value):
         places = max(1 - math.floor(math.log10(half_width)), 0)
         text = str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), rounding))

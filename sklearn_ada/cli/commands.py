@@ -153,7 +153,7 @@ def _add_plan_command(commands: Any) -> None:
                 plan.error("argument --worst-case: not allowed with argument --expected-value")
             given["expected_value"] = None
         if arguments.picture and importlib.util.find_spec("matplotlib") is None:
-            plan.error("argument --picture: needs matplotlib: pip install 'sklearn-ada[plot]'")
+            plan.error("argument --picture: needs matplotlib: pip install matplotlib")
         try:
             made = plan_holdout(**given)
         except ValueError as error:
@@ -198,7 +198,7 @@ def _add_demo_command(commands: Any) -> None:
 def _run_demo(picture: str, candidates: int) -> None:
     """Run both parts, say what their tables show, and save a picture where matplotlib is present."""
     started = time.perf_counter()
-    print("The demo takes about a minute: three searches, then choices on random labels.", flush=True)
+    print("The demo takes one to three minutes: three searches, then choices on random labels.", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         searches, name, final = _digits(os.path.join(folder, "digits.db"))
     print("\nThree searches on one holdout, for which 450 of scikit-learn's digits were set aside.\n")
@@ -269,7 +269,7 @@ def _draw(
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        print("\nNo picture: install the extra for it, sklearn-ada[plot].")
+        print("\nNo picture: it needs matplotlib (pip install matplotlib).")
         return
     figure = Figure(figsize=(10, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)

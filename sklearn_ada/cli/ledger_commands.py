@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import pathlib
 import sys
 from collections import Counter
@@ -16,12 +17,13 @@ from dataclasses import replace
 from typing import Any
 
 from sklearn_ada._validation import aligned, counted, number, percent, printable
+from sklearn_ada.answer import fate, shown, shown_interval
 from sklearn_ada.cli.tools import count, head, print_json, write_csv
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.holdout.certificate import verify_certificate
 from sklearn_ada.holdout.publishing import close
-from sklearn_ada.holdout.records import AS_IN, OUTCOMES, Entry
-from sklearn_ada.holdout.report import HoldoutReport, Targets, askers_of, summary_of
+from sklearn_ada.holdout.records import AS_IN, OUTCOMES, Entry, Key
+from sklearn_ada.holdout.report import HoldoutReport, Targets, asked_in_words, askers_of, summary_of
 from sklearn_ada.holdout.state import State
 from sklearn_ada.holdout.unsealing import unseal
 from sklearn_ada.ledger.hash_chain import Ledger
@@ -67,16 +69,13 @@ def show_ledger(arguments: argparse.Namespace) -> None:
     """Print one line per record of the ledger, or of its end."""
     ledger = _open(arguments.file, replay=arguments.limit is None)
     if arguments.limit is None:
-        entries = [Entry.of(record) for record in ledger.records()]
-        summary = ledger.read(
-            lambda s: (
-                f"revealed {s.account.nats:.4g} nats in all; asked: {_listed(s.asked)}; refused: {s.refused}"
-            )
-        )
+        records = list(ledger.records())
+        nats, asked, refused = ledger.read(lambda s: (s.account.nats, dict(s.asked), s.refused))
+        summary = f"revealed {nats:.4g} nats in all; asked: {asked_in_words(asked)}; refused: {refused}"
     else:
         reached, records = ledger.tail(arguments.limit)
-        entries = [Entry.of(record) for record in records]
-        summary = f"the last {len(entries)} of {reached.count:,} records; those before them were not read"
+        summary = f"the last {len(records)} of {reached.count:,} records; those before them were not read"
+    entries = [Entry.of(record) for record in records]
     if arguments.json:
         print_json([entry.to_dict() for entry in entries])
     elif arguments.csv:
@@ -84,7 +83,8 @@ def show_ledger(arguments: argparse.Namespace) -> None:
     else:
         shown = entries if arguments.all or arguments.limit is not None else _questions(entries)
         targets = Targets(entry.score_of for entry in shown)
-        rows = [_cells(entry, targets) for entry in shown]
+        finals = {record.seq for record in records if Key.is_final(record)}
+        rows = [_cells(entry, targets, is_final=entry.index in finals) for entry in shown]
         used = [place for place in range(len(_HEAD)) if place == 0 or any(row[place] for row in rows)]
         columns = [[line[place] for place in used] for line in (_HEAD, *rows)]
         print(aligned(columns[0], columns[1:], right=_NUMBERS))
@@ -246,14 +246,18 @@ _BOOKKEEPING = ("genesis", "round", "round_close", "overlap", "begin", "given_up
 _NUMBERS = ("#", "guess", "answer", "nats")
 
 
-def _cells(entry: Entry, targets: Targets) -> list[str]:
-    ends = (number(entry.low, "-inf"), number(entry.high, "inf"))
+def _cells(entry: Entry, targets: Targets, *, is_final: bool) -> list[str]:
+    kind = "published" if is_final else "coarse" if entry.kind == "sealed" else entry.kind
+    ends = -math.inf if entry.low is None else entry.low, math.inf if entry.high is None else entry.high
+    verdict = fate(entry.verdict or "", entry.guess, ends)
+    score = None if entry.kind == "sealed" else entry.answer  # of a cell it would be the centre
+    value = "" if score is None else shown(score, ends)
+    mechanism = None if entry.mechanism == "sealed" else entry.mechanism or entry.purpose
     cells = (
-        str(entry.index), entry.time, entry.who, entry.label, entry.kind, entry.model,
-        (entry.metric or "") + targets.mark(entry.score_of), entry.mechanism or entry.purpose,
-        number(entry.guess), "" if entry.kind == "sealed" else number(entry.answer),  # else a cell's centre
-        f"[{ends[0]}, {ends[1]}]" if entry.kind in _WITH_INTERVAL else "",
-        number(entry.nats), entry.verdict, entry.reason,
+        str(entry.index), entry.time, entry.who, entry.label, kind, entry.model,
+        (entry.metric or "") + targets.mark(entry.score_of), mechanism, number(entry.guess), value,
+        shown_interval(ends) if entry.kind in _WITH_INTERVAL else "",
+        number(entry.nats), verdict, entry.reason,
     )  # fmt: skip
     return [cell or "" for cell in cells]
 
@@ -262,11 +266,12 @@ def _report_text(report: HoldoutReport) -> str:
     lines = [
         f"holdout {report.fingerprint[:12]}, {report.n_rows} rows; all intervals hold together with "
         f"{percent(report.confidence_level)}",
-        f"asked: {_listed(report.asked)}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
+        f"asked: {asked_in_words(report.asked)}; refused: {report.refused}; revealed: {report.nats:.4g} nats",
         f"asked by: {askers_of(report.asked_by)}",
     ]
     if any(report.confirmed.values()):
-        lines.append(f"asked again, and the model said: {_listed(report.confirmed)}")
+        same, other = report.confirmed.values()
+        lines.append(f"asked again or published: {same} with the same predictions, {other} with others")
     lines += [f"scores of the {target}: {count}" for target, count in report.targets.items()]
     lines.append(f"head: {report.head}")
     outlook = report.outlook

@@ -42,6 +42,7 @@ import numpy as np
 from sklearn_ada._validation import bad_parameter, counted, number, percent, printable
 from sklearn_ada.accounting.codes import symbols_of
 from sklearn_ada.accounting.events import CountRelease
+from sklearn_ada.answer import fate, population_of, shown, shown_interval
 from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.exceptions import LedgerDamagedError, LedgerError, LedgerMismatchError
 from sklearn_ada.guarantees.description_length import intersection
@@ -57,7 +58,7 @@ from sklearn_ada.holdout.records import (
     read_answer,
     read_record,
 )
-from sklearn_ada.holdout.report import askers_of, letters
+from sklearn_ada.holdout.report import asked_in_words, askers_of, letters
 from sklearn_ada.holdout.session import RecordedAnswers, Shown
 from sklearn_ada.holdout.state import PRICED_ARRIVALS, State
 from sklearn_ada.holdout.unsealing import released_by
@@ -262,20 +263,23 @@ def page_of(prefix: Prefix) -> str:
     Those are no part of the certificate, which is made again from the ledger to be verified.
     """
     told = Told(prefix)
-    shown = [_answer(*each) for each in deque(told, maxlen=_SHOWN)]
+    listed = [
+        _answer(seq, read) | {"of": getattr(read, "number", None)} for seq, read in deque(told, maxlen=_SHOWN)
+    ]
     certificate = told.whole([])
     holdout, asked, revealed = certificate["holdout"], certificate["asked"], certificate["revealed"]
-    confidence, given = percent(holdout["confidence_level"]), counted(told.values, "value")
-    targets = {target: number for number, target in enumerate(certificate["targets"], 1)}
+    confidence, given = percent(holdout["confidence_level"]), counted(told.values, "interval")
+    populations = dict.fromkeys(map(population_of, certificate["targets"]))
+    targets = {target: number for number, target in enumerate(populations, 1)}
     cut = (
         "" if told.count <= _SHOWN else f"<p>The last {_SHOWN} of {told.count:,}; the JSON has them all.</p>"
     )
     answered, route = as_given(holdout["answers"] or "exact"), holdout["route"].replace("_", " ")
-    questions = ", ".join(counted(asked[purpose], purpose) for purpose in ("check", "certify"))
+    questions = asked_in_words({purpose: asked[purpose] for purpose in ("check", "certify")})
     facts = [
         ("Holdout", f"{holdout['rows_now']:,} rows, fingerprint {holdout['fingerprint'][:16]}"),
         ("Asked", f"{questions}, {asked['refused']} refused"),
-        ("Answered", f"{given}, {confidence} that all intervals hold together"),
+        ("Answered", f"{given}, {confidence} that all hold together"),
         ("Revealed", f"{revealed['nats']:.4g} nats (information about the rows, natural logarithms)"),
         ("Answers", f"{answered}, by {route}, class counts {_counts_of(holdout['class_mix'])}"),
         ("Tolerance", "none" if holdout["tolerance"] is None else f"half-width {holdout['tolerance']:g}"),
@@ -283,9 +287,9 @@ def page_of(prefix: Prefix) -> str:
         ("State", "closed: nothing new is answered" if revealed["closed"] else "open"),
         ("Exported", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_versions()}"),
     ]
-    without = dict.fromkeys(each["reason"] for each in shown if each["value"] is None)
+    without = dict.fromkeys(each["reason"] for each in listed if each["value"] is None)
     reasons = {reason: letters(number) for number, reason in enumerate(without)}
-    lines = "".join(_row(each, targets, reasons, told.finals) for each in shown)
+    lines = "".join(_row(each, targets, reasons, told.finals) for each in listed)
     head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -293,18 +297,20 @@ def page_of(prefix: Prefix) -> str:
 <title>Certificate of holdout {_escaped(holdout["fingerprint"][:12])}</title>
 <style>{_STYLE}</style></head><body>
 <h1>Certificate of a reusable holdout</h1>
+{"".join(_final(each) for each in listed if each["index"] in told.finals)}
 <p class="statement">{_escaped(certificate["statement"])}</p>
 <dl>{"".join(f"<dt>{name}</dt><dd>{_escaped(text)}</dd>" for name, text in facts)}</dl>
 <h2>What was asked and answered</h2>{cut}
 <div class="wide" tabindex="0" role="region" aria-label="Answers">
 <table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>
 {_list("Why there is no value", without, "ol", ' type="a"')}
-{_list("Targets: what the values are scores of", certificate["targets"], "ol")}
+{_list("Targets: what the values are scores of", populations, "ol")}
 {_list("Theorems", certificate["theorems"], "ul")}
 {_list("Assumptions, which nobody can check from the holdout alone", certificate["assumptions"], "ul")}
 <h2>Verify it</h2>
 <p>Head of the ledger: <code>{_escaped(certificate["head"])}</code></p>
-<p>With the ledger, and this certificate exported as JSON, all of it is computed again from the records by
+<p>Whoever has the ledger, and this certificate exported as JSON, compares all of it with the records, and has
+intervals computed again that need no rows:
 <code>python -m sklearn_ada ledger verify FILE --certificate certificate.json</code></p>
 </body></html>"""
 
@@ -329,20 +335,45 @@ _COLUMNS = ("#", "Model", "Metric", "Guess", "Value", "Interval", "Verdict", "Na
 
 
 def _row(each: dict[str, Any], targets: dict[str, int], reasons: dict[str, str], finals: set[int]) -> str:
-    low, high = each["interval"]
-    value, ends = each["value"], f"[{number(low, '-∞')}, {number(high, '∞')}]"
+    value, (text, ends) = each["value"], _value_and_ends(each)
     if value is None:
         ends = f"none ({reasons[each['reason']]})"
     is_final = each["index"] in finals
-    how = "PUBLISHED" if is_final else each["kind"] if each["kind"] in ("sealed", "unsealed") else ""
-    verdict = f"{how}: {each['verdict']}" if how else each["verdict"]
+    verdict = fate(each["verdict"], each["guess"], _ends(each))
+    if each["of"] is not None:
+        verdict = f"{'published' if is_final else 'unsealed'}, of {each['of']}"
     verdict += ", VACUOUS" if each["vacuous"] and value is not None else ""
     asked = each["index"], each["model"] or "", each["metric"] or "", number(each["guess"])
     asker = " ".join(filter(None, (each["who"], each["label"])))
-    shown = "sealed" if each["kind"] == "sealed" else number(value)  # the value of a cell is its centre
-    came = shown, ends, verdict, f"{each['nats']:.3g}", targets.get(each["target"], ""), asker
+    score = "sealed" if each["kind"] == "sealed" else text  # the value of a cell is its centre
+    came = (
+        score,
+        ends,
+        verdict,
+        f"{each['nats']:.3g}",
+        targets.get(population_of(each["target"] or ""), ""),
+        asker,
+    )
     kind = ' class="apart"' if value is None or each["vacuous"] else ' class="published"' if is_final else ""
     return f"<tr{kind}>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in (*asked, *came)) + "</tr>"
+
+
+def _final(each: dict[str, Any]) -> str:
+    """Return the line of a score that was published."""
+    value, ends = _value_and_ends(each)
+    model = f" of {each['model']}" if each["model"] else ""
+    return f"<p><b>Published: {_escaped(each['metric'])}{_escaped(model)} {value} in {ends}</b></p>"
+
+
+def _value_and_ends(each: dict[str, Any]) -> tuple[str, str]:
+    """Return a value and its interval in text; ends are rounded outwards."""
+    ends, value = _ends(each), each["value"]
+    return "" if value is None else shown(value, ends), shown_interval(ends).replace("inf", "∞")
+
+
+def _ends(each: dict[str, Any]) -> Ends:
+    low, high = each["interval"]
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def _list(title: str, texts: Iterable[str], tag: str, kind: str = "") -> str:

@@ -123,6 +123,10 @@ _IN_TRAINING = (
     "models are fitted and from which guesses are taken. A ReusableHoldoutCV that makes the holdout does it; "
     "pass another one, which is given this holdout, X[search.train_indices_]."
 )
+IN_GUESS = (
+    "The 'guess_from' parameter of {} must be rows and labels that are neither the holdout's nor trained on. "
+    "Got rows of the holdout. Give rows that no search was fitted with, or no guess_from."
+)
 
 
 def record_edition(session: Session, missing: str) -> Session:
@@ -446,9 +450,12 @@ def record_top_up(session: Session) -> Session:
     return session
 
 
-def check_not_held_out(session: Session, X: Any) -> None:
-    """Raise `HoldoutLeakError` if rows contain the holdout, or part of it beyond chance."""
-    check_apart(session, [X], _IN_TRAINING)
+def check_not_held_out(session: Session, X: Any, *, guess_of: str | None = None) -> None:
+    """Raise `HoldoutLeakError` if rows contain the holdout, or part of it beyond chance.
+
+    ``guess_of`` names the method to which they were given as those of a guess.
+    """
+    check_apart(session, [X], _IN_TRAINING if guess_of is None else IN_GUESS.format(guess_of))
 
 
 def check_apart(session: Session, tables: Sequence[Any], what: str, training: Any = None) -> None:

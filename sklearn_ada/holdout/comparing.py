@@ -25,12 +25,12 @@ from typing import Any
 from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter
 from sklearn_ada.accounting.events import KEEPS
-from sklearn_ada.answer import Answer, Certificate, Cost
+from sklearn_ada.answer import OF_TWO, Answer, Certificate, Cost
 from sklearn_ada.digest.code import has_own_code
 from sklearn_ada.holdout.framing import DRAWN, Ask, is_pair, tuned_by_rows
 from sklearn_ada.holdout.records import KeepRecord, Key, read_value
 from sklearn_ada.holdout.session import Session
-from sklearn_ada.metrics.metric import OF_TWO, Difference, Metric
+from sklearn_ada.metrics.metric import Difference, Metric
 from sklearn_ada.questions.question import Guess, as_guess
 from sklearn_ada.terms.models import (
     Pair,

@@ -513,7 +513,7 @@ def _guess_from(session: Session, asked: Ask, metric: Metric, median: MedianSett
     session.data.check_paid_for(y, "guess_from", owner)
     if asked.subject.is_given:
         return guess_from_rows(metric, *_given_as_guess(asked.subject, X), y)
-    check_not_held_out(session, X)
+    check_not_held_out(session, X, guess_of=owner)
     model = asked.subject.copy()
     if median is None:
         return guess_from_rows(metric, model, X, y)
@@ -539,7 +539,7 @@ def tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any,
 
     A warning comes, before anything is charged, of errors so small that the model may know these rows.
     """
-    check_not_held_out(session, rows[0])
+    check_not_held_out(session, rows[0], guess_of="a question")
     tuned = tuned_metric(metric, model, *rows)
     most = tuned.measure.error_bound()
     if most is not None and most < _TOO_GOOD * float(np.std(np.asarray(rows[1], dtype=float))):

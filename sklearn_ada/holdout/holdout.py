@@ -184,7 +184,7 @@ class Holdout(Uncopied):
     seal_key : str, path-like, bytes, X25519PublicKey or None, default=None
         Public key of the person who holds the rows, if other people ask. Sealed values are encrypted for it,
         and only the private key opens them (``unseal(key=)``). The path of a PEM file, its content, or a key
-        of the library `cryptography` (``pip install "sklearn-ada[seal]"``). Fixed when the ledger is begun;
+        of the library `cryptography` (``pip install cryptography``). Fixed when the ledger is begun;
         None: as it was begun. `publish` needs no private key, as it computes the value from rows and model.
         The key does not protect what was released, nor from somebody who has the rows.
     who, label : str or None, default=None

@@ -24,6 +24,7 @@ import numpy as np
 from sklearn_ada._solving import largest_integer
 from sklearn_ada._validation import bad_parameter, check_option, counted, in_full
 from sklearn_ada.accounting.events import CodedRelease
+from sklearn_ada.answer import OF_TWO
 from sklearn_ada.guarantees.description_length import PURPOSES
 from sklearn_ada.holdout.asking import final_half_width, foreseen_half_width, with_routes
 from sklearn_ada.holdout.framing import by_default
@@ -41,7 +42,7 @@ from sklearn_ada.holdout.state import RefusedError, State
 from sklearn_ada.ledger.hash_chain import Ledger
 from sklearn_ada.mechanisms.rounding import winner_width
 from sklearn_ada.metrics.base import SCORERS
-from sklearn_ada.metrics.metric import OF_TWO, Metric
+from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.questions.coded import CodedQuestion
 from sklearn_ada.questions.question import Guess, Question
 from sklearn_ada.questions.sealed import in_cells

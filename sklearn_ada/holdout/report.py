@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn_ada._html import facts, folded, framed, paragraph, table
 from sklearn_ada._validation import counted, in_full, percent, printable
-from sklearn_ada.answer import ROUNDED, Answer, population_of
+from sklearn_ada.answer import OF_TWO, ROUNDED, Answer, population_of
 from sklearn_ada.exceptions import LedgerError
 from sklearn_ada.holdout.outlook import Outlook, headline, last_search, on_rows, outlook_of
 from sklearn_ada.holdout.records import COLUMNS, OUTCOMES, Entry, SealedRecord, entry_of, from_last_checkpoint
 from sklearn_ada.holdout.session import RecordedAnswers, Session, Shown
 from sklearn_ada.holdout.state import LedgerRecord, Listed, State
 from sklearn_ada.ledger.hash_chain import Ledger, Record
-from sklearn_ada.metrics.metric import OF_TWO
 from sklearn_ada.terms.policy import Genesis
 
 if TYPE_CHECKING:
@@ -234,11 +233,15 @@ class HoldoutReport:
         return text if record is None else f"{text}, its value is in record {record}"
 
     def _summary(self) -> str:
-        asked = ", ".join(counted(count, purpose) for purpose, count in self.asked.items())
+        asked = asked_in_words(self.asked)
         if of_two := sum(count for target, count in self.targets.items() if OF_TWO in target):
             asked += f" ({counted(of_two, 'comparison')} among them)"
         anew = "asked again or published" if self.outlook.in_cells else "asked again"
-        again = "".join(f", {count} {anew}: {what}" for what, count in self.confirmed.items() if count)
+        again = "".join(
+            f", {count} {anew}, with {what} predictions"
+            for what, count in zip(("the same", "other"), self.confirmed.values(), strict=True)
+            if count
+        )
         return (
             f"Holdout {self.fingerprint[:12]} of {self.n_rows} rows: {asked}, {self.refused} refused{again}, "
             f"{self.nats:.3g} nats revealed; all intervals hold together with "
@@ -337,8 +340,7 @@ def page_of_summary(session: Session, name: str) -> str:
     tolerance = "none" if report.tolerance is None else f"half-width {report.tolerance:g} of the range"
     named = {
         "Left": report.headline,
-        "Asked": ", ".join(counted(n, purpose) for purpose, n in report.asked.items())
-        + f", {report.refused} refused",
+        "Asked": f"{asked_in_words(report.asked)}, {report.refused} refused",
         "Asked by": askers_of(report.asked_by),
         "Revealed": f"{report.nats:.3g} nats",
         "Confidence": f"{percent(report.confidence_level)}, of all intervals together",
@@ -346,6 +348,18 @@ def page_of_summary(session: Session, name: str) -> str:
         "Head": report.head,
     }
     return framed(title, facts(named))
+
+
+def asked_in_words(asked: Mapping[str, int]) -> str:
+    """Return how many questions were admitted.
+
+    Examples
+    --------
+    >>> asked_in_words({"check": 0, "certify": 3}), asked_in_words({"check": 40, "certify": 1})
+    ('3 questions', '41 questions (40 checks)')
+    """
+    checks = f" ({counted(asked['check'], 'check')})" if asked["check"] else ""
+    return f"{counted(sum(asked.values()), 'question')}{checks}"
 
 
 def askers_of(asked_by: Mapping[str, int]) -> str:

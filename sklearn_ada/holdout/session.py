@@ -276,10 +276,10 @@ class Session:
             return
         if is_paid:
             self.charge(Key.labels(mine), lambda state: LabelsRecord.of(state, stamp))
-        price = " That labels are not its own is news of it, and cost 4.6 nats." if is_paid else ""
+        price = " (to tell that cost 4.6 nats)" if is_paid else ""
         raise LedgerMismatchError(
-            f"The ledger {getattr(self.ledger, 'name', self.ledger)!r} belongs to another holdout. "
-            f"{OTHER_ORDER} {WOULD_VOID}{price}"
+            f"The ledger {getattr(self.ledger, 'name', self.ledger)!r} belongs to another holdout: "
+            f"{OTHER_ORDER}{price}. For other data give another ledger. {WOULD_VOID}"
         )
 
 

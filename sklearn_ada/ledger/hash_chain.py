@@ -384,10 +384,10 @@ def compare_genesis(stored: Body, expected: Body, name: str, instead: str | None
                 f"{_OWN} {other} and was begun by {_maker(stored)}, as a second holdout of them would be a "
                 f"fresh budget. {_OF_ITS_OWN}"
             )
-        why = f"{_why_other_rows(stored, expected)} " if "identity" in stored else ""
+        why = f": {_why_other_rows(stored, expected)}" if "identity" in stored else ""
         raise LedgerMismatchError(
-            f"The ledger {name!r} {other}. {why}{WOULD_VOID} For rows that nobody has asked about, {instead} "
-            "is right."
+            f"The ledger {name!r} {other}{why}. For rows that nobody has asked about, {instead} is right. "
+            f"{WOULD_VOID}"
         )
     different = sorted(k for k in stored.keys() | expected.keys() if stored.get(k) != expected.get(k))
     if different:
@@ -436,7 +436,7 @@ def _why_other_rows(stored: Body, expected: Body) -> str:
         return _OTHER_SPLIT.format(*(each or "whoever made a Holdout of them" for each in shown))
     for numbers in (in_all, [genesis["rows"] for genesis in (stored, expected)]):
         if numbers[0] != numbers[1]:
-            return _OTHER_NUMBER.format(*numbers, FOLD_OF_ITS_OWN)
+            return _OTHER_NUMBER.format(*numbers)
     return _OTHER_COUNTS if stored.get("counts") != expected.get("counts") else OTHER_ORDER
 
 
@@ -455,29 +455,13 @@ def _maker(genesis: dict[str, Any]) -> str:
 _OWN = "This session's ledger for these data"
 _OF_ITS_OWN = "For rows that nobody has asked about give a ledger of their own: ledger='holdout.db'."
 WOULD_VOID = (
-    "If these are its rows, changed, open it with the rows as they were: a second ledger would be a second "
-    "budget for one holdout, and no interval of either would be guaranteed any more."
+    "If these are its rows, changed, open it with the rows as they were: without ids= they cannot be told "
+    "from other data, and a second ledger would be a second budget for one holdout."
 )
 FOLD_OF_ITS_OWN = (
     "An outer fold is other rows: ledger=None gives each fold a ledger that is certified for that fold alone."
 )
-_CANNOT_BE_TOLD = (
-    "cannot be told from other data; a holdout that is begun with ids= knows its rows whatever is done to "
-    "them."
-)
-OTHER_ORDER = (
-    "It has as many rows of each class, and these have other labels, or the same in another order. Without "
-    f"ids, rows that were shuffled or relabelled {_CANNOT_BE_TOLD}"
-)
-_OTHER_COUNTS = (
-    "It has as many rows, and these have other classes, or other numbers of them. Without ids, rows that "
-    f"were relabelled {_CANNOT_BE_TOLD} Another target needs a ledger of its own."
-)
-_OTHER_NUMBER = (
-    "It was begun with {:,} rows, and these are {:,}. Without ids, rows that were dropped or appended "
-    f"{_CANNOT_BE_TOLD} Rows that top_up added are added to the first ones again, which is free. {{}}"
-)
-_OTHER_SPLIT = (
-    "Its rows were chosen by {}, and these by {}. Use the same holdout and random_state. Without ids, rows "
-    f"that were split otherwise {_CANNOT_BE_TOLD}"
-)
+OTHER_ORDER = "it has as many rows of each class, but other labels, or the same in another order"
+_OTHER_COUNTS = "it has as many rows, but other classes, or other numbers of them (another target?)"
+_OTHER_NUMBER = "it was begun with {:,} rows, and these are {:,} (add again what top_up added, which is free)"
+_OTHER_SPLIT = "its rows were chosen by {}, and these by {}: use the same holdout and random_state"

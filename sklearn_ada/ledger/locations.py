@@ -56,7 +56,7 @@ def check_local(path: str) -> None:
         raise LedgerUnavailableError(
             f"The ledger {os.path.basename(path)!r} would lie on a network file system ({kind}), where two "
             "machines could charge it at once without seeing each other. Use a local path, or a database: "
-            "ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
+            "ledger='postgresql://...' (pip install sqlalchemy \"psycopg[binary]\")."
         )
 
 

@@ -129,6 +129,6 @@ def _place_at(url: str) -> DatabasePlace:
         from sklearn_ada.ledger.sql_connection import DatabasePlace
     except ImportError as error:
         raise LedgerUnavailableError(
-            f'A ledger in a database needs SQLAlchemy and psycopg: pip install "sklearn-ada[sql]" ({error}).'
+            f'A ledger in a database needs two packages: pip install sqlalchemy "psycopg[binary]" ({error}).'
         ) from error
     return DatabasePlace(url)

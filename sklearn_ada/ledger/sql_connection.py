@@ -139,7 +139,7 @@ class DatabasePlace:
         The new error holds no password, and nothing of a row.
         """
         if isinstance(error, ImportError):
-            cause, fix = str(error), 'pip install "sklearn-ada[sql]"'
+            cause, fix = str(error), 'pip install sqlalchemy "psycopg[binary]"'
         elif isinstance(error, (DBAPIError, OSError)):
             origin = getattr(error, "orig", error)
             cause = str(origin).strip().partition("\n")[0]

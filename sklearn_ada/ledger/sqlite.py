@@ -429,7 +429,7 @@ class SQLiteFile(Connection):
             raise LedgerUnavailableError(
                 f"The ledger file {ledger.name!r} cannot be seen from this process; refusing to score. "
                 "Put it where every worker sees it, or, for workers on other machines, use a ledger in a "
-                "database: ledger='postgresql://...' (pip install \"sklearn-ada[sql]\")."
+                "database: ledger='postgresql://...' (pip install sqlalchemy \"psycopg[binary]\")."
             )
         _check_place(path)
         self._lock = LockFile(path) if mode == "rw" else NoLock()

@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklearn_ada._validation import bad_parameter, check_option
 from sklearn_ada.accounting.events import BLOCKS, FORMAT
+from sklearn_ada.answer import OF_TWO
 from sklearn_ada.data.class_mix import ClassMix
 from sklearn_ada.data.columns import Column
 from sklearn_ada.data.labels import Subsamples, Units, are_classes, label_kind, n_rows, take_rows
@@ -873,7 +874,6 @@ class Difference(Metric):
         return self.base.score(estimator.b, X, y, **params) - self.base.score(estimator.a, X, y, **params)
 
 
-OF_TWO = " of b minus a"
 """How names of differences end."""
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_ada._html import folded, framed, paragraph
 from sklearn_ada._notices import tell, warn_user
-from sklearn_ada._validation import bad_parameter, counted, in_full
+from sklearn_ada._validation import bad_parameter, counted
 from sklearn_ada.answer import Answer, population_of
 from sklearn_ada.data.labels import n_rows, own_copy, take_rows
 from sklearn_ada.digest.overlap import has_rows_of
@@ -42,6 +42,7 @@ from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.searches import CallbackSupportMixin
 from sklearn_ada.model_selection.setting_aside import checked_rows, ids_of_rows, set_aside, without_column
 from sklearn_ada.model_selection.training_rows import (
+    are_rows_of_fit,
     is_shuffled_for,
     remember_rows,
     warn_of_blocks,
@@ -311,7 +312,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         Seeds the split, together with ids, or labels and their order. It seeds neither noise nor subsamples.
     verbose : int, default=0
         1 prints a line for each stage, with a bar for several models in a terminal or notebook (tqdm:
-        ``pip install 'sklearn-ada[progress]'``). 0 shows only that bar, and only after three seconds. The
+        ``pip install tqdm``). 0 shows only that bar, and only after three seconds. The
         search has a ``verbose`` of its own.
 
     Attributes
@@ -702,7 +703,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         scoring : str, callable or Metric, default=None
             A mean of bounded scores. None: the metric of the search.
         guess_from : tuple (X, y) or None, default=None
-            Validation rows, on which neither model was trained. They show how often the two differ.
+            Validation rows that were never in X of `fit`, and that neither model was trained on. They show
+            how often the two differ. X and y of `fit` are refused, and so are parts of them, at a price.
         drawn : bool, default=True
             As for `Holdout.certify`.
 
@@ -855,7 +857,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         assert answer.target is not None
         lines = [*self._score_lines, f"target: {population_of(answer.target)}"]
         if answer.published is not None:
-            lines.append(f"Not published yet: publish() gives about ±{in_full(answer.published)}.")
+            lines.append("Not published yet.")
         certificate = folded("certificate", answer.certificate._repr_html_())
         return framed(paragraph(*lines, strong=1), certificate, paragraph(headline_of(self.holdout_)))
 

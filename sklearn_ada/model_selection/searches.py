@@ -207,7 +207,7 @@ def certified_columns(
     if (numbers == _NO_LEDGER).any():
         raise LedgerUnavailableError(
             "The ledger could not be used for some candidates, so no winner is chosen. Search again where "
-            "every worker can reach it (several machines: ledger='postgresql://...', from sklearn-ada[sql])."
+            "every worker can reach it (several machines: ledger='postgresql://...')."
         )
     results.setdefault("mean_test_score", np.full(len(numbers), math.nan))
     answers = [session_of(holdout).recorded_answer(int(number)) for number in numbers]

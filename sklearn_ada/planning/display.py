@@ -219,5 +219,5 @@ def _pyplot(what: str) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError(f"{what} drawn with matplotlib: pip install 'sklearn-ada[plot]'.") from error
+        raise ImportError(f"{what} drawn with matplotlib: pip install matplotlib.") from error
     return pyplot

@@ -198,7 +198,7 @@ def _library() -> Any:
         from cryptography.hazmat.primitives.kdf import hkdf
     except ImportError as error:
         raise ImportError(
-            f'A seal_key needs the library cryptography: pip install "sklearn-ada[seal]" ({error}).'
+            f"A seal_key needs the library cryptography: pip install cryptography ({error})."
         ) from error
     parts = {"x25519": x25519, "pem": serialization, "hashes": hashes, "aead": aead, "kdf": hkdf}
     return SimpleNamespace(**parts, invalid=InvalidTag)

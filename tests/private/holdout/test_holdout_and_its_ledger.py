@@ -39,7 +39,7 @@ OTHER_POLICIES = [
 
 @pytest.mark.parametrize(("name", "value"), OTHER_POLICIES)
 def test_another_policy_on_the_same_ledger_is_refused(holdout, rows, name, value, uncharged):
-    message = r"^The ledger 'ledger\.db' .* Use the same .* rows that nobody"
+    message = r"^The ledger 'ledger\.db' .* [Uu]se the same .* rows that nobody"
     with uncharged(holdout), pytest.raises(LedgerMismatchError, match=message):
         Holdout(rows[2], rows[3], ledger=holdout.ledger.path, **{name: value})
 

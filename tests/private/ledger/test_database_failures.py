@@ -272,7 +272,7 @@ def test_a_representation_does_not_show_the_password(ledger):
     assert "127.0.0.1" in repr(ledger)
 
 
-EXTRA = 'pip install "sklearn-ada[sql]"'
+EXTRA = 'pip install sqlalchemy "psycopg[binary]"'
 
 
 def test_without_its_driver_the_extra_is_named(backend):

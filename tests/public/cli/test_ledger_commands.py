@@ -89,7 +89,7 @@ def test_show_lists_every_record_in_aligned_columns_with_who_asked_and_why_it_wa
     assert all(word in certified for word in words)
     assert all(word in refusal for word in ("bob", "refused", "tolerance of 0.4"))
     assert "accuracy [" not in refusal  # it has no score
-    assert total.endswith("nats in all; asked: check 0, certify 1; refused: 1; --all lists 1 record more")
+    assert total.endswith("nats in all; asked: 1 question; refused: 1; --all lists 1 record more")
     assert printed("show", ledger, "--all").splitlines()[1].split() == ["0", "genesis"]
     assert target == "[a] population accuracy at the holdout's class mix"
     for name in ("who", "metric", "mechanism", "verdict"):

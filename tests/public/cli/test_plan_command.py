@@ -129,7 +129,7 @@ def test_a_picture_of_no_known_kind_is_refused_before_anything_is_computed(comma
 
 def test_a_picture_without_matplotlib_is_refused_before_anything_is_computed(hidden, refused):
     hidden("matplotlib")
-    assert "sklearn-ada[plot]" in refused([*ARGUMENTS, "--picture", "plan.png"])
+    assert "pip install matplotlib" in refused([*ARGUMENTS, "--picture", "plan.png"])
 
 
 def test_large_widths_are_plain_numbers(capsys):

@@ -547,9 +547,7 @@ def test_without_ids_a_topped_up_holdout_is_opened_again_by_the_same_top_up(tmp_
     with pytest.raises(ValueError, match="'ids' parameter"):
         added(small)
     ask(small.top_up(X[N:], Y[N:]))
-    with pytest.raises(
-        LedgerMismatchError, match="top_up added are added to the first ones again, which is free"
-    ):
+    with pytest.raises(LedgerMismatchError, match="add again what top_up added, which is free"):
         begin(ALL)
     assert ask(begin().top_up(X[N:], Y[N:])).repeated
 

@@ -30,7 +30,8 @@ def test_the_page_has_date_versions_terms_and_the_published_row(tmp_path):
         "<dt>Answers</dt><dd>coarse, by description length, class counts known to whoever asks</dd>" in text
     )
     (marked,) = re.findall(r'<tr class="published">(.*?)</tr>', text)
-    assert "PUBLISHED: exact" in marked
+    assert "<td>published, of 2</td>" in marked
+    assert re.search(r"<b>Published: accuracy of DummyClassifier \.498 in \[\.\d+, \.\d+\]</b>", text)
 
 
 def test_the_json_has_no_date_so_that_it_can_be_made_again(tmp_path, capsys):
