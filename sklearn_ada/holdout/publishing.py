@@ -16,7 +16,7 @@ from dataclasses import replace
 from sklearn_ada._notices import warn_user
 from sklearn_ada.accounting.events import CodedRelease, Symbol
 from sklearn_ada.answer import Answer
-from sklearn_ada.guarantees.description_length import FINAL, intersection
+from sklearn_ada.guarantees.description_length import AT_ONCE, intersection
 from sklearn_ada.holdout.asking import SeenPoint, answer_to, first_version, put_question, refuse
 from sklearn_ada.holdout.framing import DRAWN, Ask, Framed, in_form, plan_question
 from sklearn_ada.holdout.looking import apart, with_bare_errors
@@ -156,18 +156,18 @@ def _warn_of_another_final(session: Session, earlier: Record | None) -> None:
     if keeps_interval or not session.ledger.read(_has_published):
         return
     first = next((record.seq for record in session.ledger.records() if Key.is_final(record)), None)
-    where = "" if first is None else f" (record {first})"
+    before = "released before, without publish()" if first is None else f"published before (record {first})"
     warn_user(
-        f"A score was published before{where}. It took most of the failure probability that this holdout has "
+        f"A score was {before}. It took most of the failure probability that this holdout has "
         "for published scores, and this one pays for what the first revealed, so its interval is about "
         "twice as wide. Both hold. Publish once, the model that is kept, after the last search."
     )
 
 
 def _has_published(state: State) -> bool:
-    """Return whether a value was published: only that leaves so little of the purse."""
+    """Return whether a value was published, or released at once: only that leaves so little of the purse."""
     assert state.purse is not None
-    return state.finals > 0 or state.purse.left <= 1.0 - FINAL
+    return state.finals > 0 or state.purse.left < 1.0 - AT_ONCE + 1e-9
 
 
 def _release_final(session: Session, question: Question, number: int, looked: SeenPoint) -> Answer:

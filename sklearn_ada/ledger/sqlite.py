@@ -298,7 +298,8 @@ _FIXES = {
     "transaction of its own for {seconds:g} seconds: end that, then ask again",
     "full": "make room on the disk, then ask again",
     "disk": "check that the disk is not full and in order, then ask again",
-    "rights": "let this user write to the file and to its folder, then ask again",
+    "rights": "let this user write to its folder, to the file, and to the files beside it that end in -lock "
+    "and -journal, then ask again",
     "closed": "check that its folder is there and may be written to, and that this process has not too many "
     "files open, then ask again",
     "open": "close files that this process has open, then ask again",

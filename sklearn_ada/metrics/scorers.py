@@ -295,7 +295,7 @@ def check_is_scorer(scoring: Callable[..., Any], name: str) -> None:
         expected = "a scorer, to be called as scoring(estimator, X, y)"
         string = "use its scorer string, such as 'accuracy' for accuracy_score"
         fix = f"For a function of labels and predictions {string}, or sklearn.metrics.make_scorer(function)."
-        raise bad_parameter("scoring", "Metric", expected, name, fix)
+        raise bad_parameter("scoring", "a search, a Holdout or Metric", expected, name, fix)
 
 
 def _binds(scoring: Callable[..., Any], **params: Any) -> bool:

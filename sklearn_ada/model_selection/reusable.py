@@ -295,9 +295,10 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         For ``ask="candidates"``: the share of the training rows that gives the guesses, on which candidates
         are not fitted.
     class_mix : {"conditional", "priced"} or dict of label to share, default="conditional"
-        For which population intervals hold: at the holdout's class proportions, itself, or at declared class
-        shares. Without ``scoring`` a search ranks by its own scores, which are of the rows' class mix; with
-        ``scoring`` and no scoring of its own it ranks by scores at the declared shares. See `Holdout`.
+        At which class mix intervals hold. "conditional": the holdout's own mix. "priced": that of the
+        population, paid for in nats. A dict: these shares. Without ``scoring`` a search ranks by its own
+        scores, which are of the rows' class mix; with ``scoring`` and no scoring of its own it ranks by
+        scores at the declared shares. See `Holdout`.
     missing : {"raise", "ignore"}, default="raise"
         What to do if rows of the holdout, by their ids, are not in X; see `Holdout`.
     expected_questions : int or None, default=None
@@ -312,8 +313,8 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
         Seeds the split, together with ids, or labels and their order. It seeds neither noise nor subsamples.
     verbose : int, default=0
         1 prints a line for each stage, with a bar for several models in a terminal or notebook (tqdm:
-        ``pip install tqdm``). 0 shows only that bar, and only after three seconds. The
-        search has a ``verbose`` of its own.
+        ``pip install tqdm``). 0 shows only that bar, and only after three seconds. The search has a
+        ``verbose`` of its own.
 
     Attributes
     ----------
@@ -324,11 +325,12 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
     best_index_ : int
         Its place in ``cv_results_``.
     best_score_ : float
-        While searching, the search's own cross-validation score; after `publish`, the published one. If the
-        search ranks by another metric, it is the score of a model on validation rows. It stays where the
-        holdout differs from it, and a warning says so. Where the holdout answers with its value at once, it
-        is that. NaN if the model failed on the holdout, or if no candidate had a finite score. Absent, like
-        its interval and target, if a function chose the winner by several scores.
+        Before `publish`: the search's own cross-validation score, found without the holdout. After it: the
+        published score. If the search ranks by another metric, the score of a model on validation rows takes
+        the place of the first. Where the holdout releases its score at once (see ``answers``), it is that
+        score. Before `publish` it stays where the holdout differs from it, and a warning says so. NaN if the
+        model failed on the holdout, or if no candidate had a finite score. Absent, like its interval and
+        target, if a function chose the winner by several scores.
     best_score_interval_ : tuple of float
         The certified interval of the score of ``best_estimator_``, by the holdout, which may differ
         from ``best_score_``. The metric's whole range if nothing was asked. Where it is printed, its ends are
@@ -377,14 +379,18 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
 
     Examples
     --------
+    >>> import pathlib, tempfile
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> inner = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]})
-    >>> search = ReusableHoldoutCV(inner, ask="winner").fit(X, y)
-    >>> print(search.best_answer_)
-    holdout: .895 in [.835, .939] (2.99 nats); target: population accuracy at the holdout's class mix
+    >>> ledger = pathlib.Path(tempfile.mkdtemp(), "cancer.db")  # keep yours beside the project
+    >>> search = ReusableHoldoutCV(inner, ledger=ledger).fit(X, y)
+    >>> print(search.best_answer_.in_words(name="CV"))
+    CV .92, not contradicted by the holdout: in [.77, 1.00]
+    >>> print(search.publish().in_words())
+    published: .895 in [.836, .938]
 
     Rows with ids may come in any order, with other columns: the holdout stays, and its ledger goes on.
 

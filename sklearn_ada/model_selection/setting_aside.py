@@ -12,6 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    LeaveOneGroupOut,
+    LeavePGroupsOut,
+    StratifiedGroupKFold,
+)
 from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.multiclass import type_of_target
 
@@ -19,10 +26,12 @@ from sklearn_ada._notices import warn_user
 from sklearn_ada._validation import bad_parameter, check_real, counted
 from sklearn_ada.data.labels import check_groups, check_labels, n_rows, take_rows
 from sklearn_ada.digest.rows import id_hashes, labels_digest, part_of_each
+from sklearn_ada.exceptions import LedgerMismatchError
 from sklearn_ada.holdout.changes import check_groups_apart
 from sklearn_ada.holdout.finding import check_sides, check_unchanged, held_before, leave_other, place_of_rows
 from sklearn_ada.holdout.holdout import Holdout, session_of
-from sklearn_ada.ledger.opening import goes_with_data
+from sklearn_ada.ledger.hash_chain import FOLD_OF_ITS_OWN
+from sklearn_ada.ledger.opening import goes_with_data, is_begun
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.parameters import OWNER, Parameters
 from sklearn_ada.model_selection.searches import folds_of_training_rows, take_for
@@ -33,7 +42,9 @@ from sklearn_ada.model_selection.training_rows import (
     shuffled,
     split_rows,
 )
+from sklearn_ada.terms.recognised_rows import within_cross_validation
 
+_OF_GROUPS = (GroupKFold, GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut, StratifiedGroupKFold)
 _FIT = f"{OWNER}.fit"
 _POLICY = (
     "confidence_level", "tolerance", "expected_questions", "answers", "seal_key", "who", "class_mix",
@@ -66,6 +77,12 @@ def set_aside(
     n = n_rows(X)
     if groups is not None:
         check_groups(groups, n, _FIT)
+    elif type(cv) in _OF_GROUPS:
+        expected, fix = (
+            f"given, for {type(cv).__name__} keeps them together",
+            "Call fit(X, y, groups=groups).",
+        )
+        raise bad_parameter("groups", _FIT, expected, "None", fix)
     y = check_labels(y, _FIT)  # classes held as objects are split as classes
     of_classes = is_classifier(given.search.estimator) and type_of_target(y) in ("binary", "multiclass")
     hashed = None if ids is None else id_hashes(ids, _FIT, n)
@@ -81,6 +98,10 @@ def set_aside(
     random_state = None if given.random_state is None else int(given.random_state)
     digest = "" if hashed is not None else labels_digest(y)
     place = place_of_rows(given.ledger, hashed, y, given.missing)
+    if within_cross_validation() and not goes_with_data(given.ledger) and not is_begun(place.address):
+        raise LedgerMismatchError(
+            f"A fold of a cross-validation begins no ledger at a path. {FOLD_OF_ITS_OWN}"
+        )
     if hashed is not None and is_share(holdout):
         share = check_real(holdout, "holdout", OWNER, low=0.0, high=1.0)
         before = held_before(place.address, hashed) if groups is None else None

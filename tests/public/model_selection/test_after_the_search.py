@@ -48,7 +48,7 @@ def test_the_winner_is_compared_on_the_ledger_of_its_search(winner):
     # It says nothing of where the next score lies, and is counted as a comparison.
     report = new.holdout_.report()
     assert report.outlook.value == before.outlook.value
-    assert "3 certifies (1 comparison among them)" in str(report)
+    assert "3 questions (1 comparison among them)" in str(report)
     assert report.entries[-1].purpose == "certify"
     assert new.compare(model).repeated
     again = new.holdout_.compare(old, new, scoring="accuracy")  # a search stands for its best model
@@ -59,6 +59,13 @@ def test_the_winner_is_compared_on_the_ledger_of_its_search(winner):
         brier = new.compare(model, scoring="neg_brier_score").target
     assert brier.startswith("population neg_brier_score of b minus a")
     assert new.publish().half_width < 0.03  # it was asked before the exact comparison
+
+
+def test_rows_that_were_passed_to_fit_show_no_guess_and_are_refused_for_nothing(winner, uncharged):
+    old, new = (winner([strength]) for strength in (1e-4, 1.0))
+    message = r"The 'guess_from' parameter of ReusableHoldoutCV\.compare must be .* Nothing was charged"
+    with uncharged(new.holdout_), pytest.raises(HoldoutLeakError, match=message):
+        new.compare(old.best_estimator_, guess_from=(X, Y))
 
 
 def test_errors_are_compared_within_the_range_that_validation_rows_have_suggested(winner):
@@ -148,7 +155,7 @@ def page_of(thing):
 def test_a_search_shows_diagram_score_and_what_is_left_or_was_when_it_was_pickled(shown):
     page, headline = page_of(shown), shown.holdout_.report().headline
     line = repr(shown).splitlines()[-1]
-    for part in ("sk-top-container", line, shown.best_score_target_, "publish() gives about +-", headline):
+    for part in ("sk-top-container", line, shown.best_score_target_, "Not published yet.", headline):
         assert part in page
     assert "published now" not in page  # which an answer alone says
     assert shown._repr_mimebundle_()["text/html"].count("sk-top-container") >= 1
@@ -166,7 +173,7 @@ def test_before_fit_there_is_the_diagram_alone_and_without_diagrams_text_only(sh
 
 def test_a_holdout_shows_what_is_left_and_what_was_asked(shown):
     page, report = page_of(shown.holdout_), shown.holdout_.report()
-    for part in (report.headline, report.head, "0 checks, 1 certify, 0 refused", repr(shown.holdout_)):
+    for part in (report.headline, report.head, "1 question, 0 refused", repr(shown.holdout_)):
         assert part in page
     assert not any(str(value) in page for value in X[:5, 0])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, RepeatedKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneOut, RepeatedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -216,6 +216,10 @@ def test_a_class_that_only_the_holdout_has_is_named_before_any_fit(ask, numbered
 def test_a_class_that_only_a_given_holdout_has_is_named_before_any_fit(rows, holdout, uncharged, wrap):
     with uncharged(holdout), pytest.raises(ValueError, match="no training row of 1"):
         wrap(fitless(), holdout=holdout).fit(rows[0], np.zeros(len(rows[1]), dtype=int))
+
+
+def test_folds_of_whole_groups_take_groups(refused):
+    refused("groups", r"Call fit\(X, y, groups=groups\)", search=fitless(cv=GroupKFold(2)), ask="winner")
 
 
 @pytest.mark.parametrize("ask", ["candidates", "winner"])

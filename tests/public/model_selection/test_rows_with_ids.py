@@ -276,11 +276,16 @@ def test_outer_folds_have_ledgers_of_their_own_without_a_warning(table, search):
 
 @pytest.mark.parametrize("missing", ["raise", "ignore"])
 def test_outer_folds_on_a_path_are_refused_with_the_reason(missing, table, plain, search, tmp_path):
-    with pytest.raises(LedgerMismatchError, match="An outer fold is other rows: ledger=None gives each"):
-        cross_validate(search(missing=missing), *table, cv=3, error_score="raise")
+    none = search(missing=missing)
+    with pytest.raises(
+        LedgerMismatchError, match=r"begins no ledger at a path\. An outer fold is other rows"
+    ):
+        cross_validate(none, *table, cv=3, error_score="raise")
+    assert not list(tmp_path.iterdir())
     X, y, ids = plain
+    search(ids=None, ledger=tmp_path / "time.db").fit(X, y, ids=ids)
     how = {"params": {"ids": ids}, "cv": TimeSeriesSplit(3), "error_score": "raise"}
-    with pytest.raises(LedgerMismatchError, match=r"rows are new\. An outer fold is other rows"):
+    with pytest.raises(LedgerMismatchError, match=r"are (new|missing)\. An outer fold is other rows"):
         cross_validate(search(ids=None, ledger=tmp_path / "time.db"), X, y, **how)
 
 

@@ -70,7 +70,7 @@ def test_two_names_on_one_ledger_are_one_account(at, model, other):
 
 
 def test_the_report_shows_who_asked_and_counts_in_words(at, model, other):
-    assert ": 0 checks, 0 certifies, 0 refused, " in repr(at().report())
+    assert ": 0 questions, 0 refused, " in repr(at().report())
     at("ada", "notebook 3").check(model, **ASKED)
     at().check(other, **ASKED)
     report = at().report()
