@@ -123,7 +123,7 @@ _IN_TRAINING = (
     "models are fitted and from which guesses are taken. A ReusableHoldoutCV that makes the holdout does it; "
     "pass another one, which is given this holdout, X[search.train_indices_]."
 )
-IN_GUESS = (
+_IN_GUESS = (
     "The 'guess_from' parameter of {} must be rows and labels that are neither the holdout's nor trained on. "
     "Got rows of the holdout. Give rows that no search was fitted with, or no guess_from."
 )
@@ -455,7 +455,7 @@ def check_not_held_out(session: Session, X: Any, *, guess_of: str | None = None)
 
     ``guess_of`` names the method to which they were given as those of a guess.
     """
-    check_apart(session, [X], _IN_TRAINING if guess_of is None else IN_GUESS.format(guess_of))
+    check_apart(session, [X], _IN_TRAINING if guess_of is None else _IN_GUESS.format(guess_of))
 
 
 def check_apart(session: Session, tables: Sequence[Any], what: str, training: Any = None) -> None:

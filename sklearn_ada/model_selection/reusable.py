@@ -42,7 +42,6 @@ from sklearn_ada.model_selection.scorers import HoldoutScorer
 from sklearn_ada.model_selection.searches import CallbackSupportMixin
 from sklearn_ada.model_selection.setting_aside import checked_rows, ids_of_rows, set_aside, without_column
 from sklearn_ada.model_selection.training_rows import (
-    are_rows_of_fit,
     is_shuffled_for,
     remember_rows,
     warn_of_blocks,
@@ -710,7 +709,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             A mean of bounded scores. None: the metric of the search.
         guess_from : tuple (X, y) or None, default=None
             Validation rows that were never in X of `fit`, and that neither model was trained on. They show
-            how often the two differ. X and y of `fit` are refused, and so are parts of them, at a price.
+            how often the two differ. Rows of the holdout are refused for nothing.
         drawn : bool, default=True
             As for `Holdout.certify`.
 

@@ -503,20 +503,15 @@ def remember_rows(search: Any, X: Any, y: Any) -> None:
         _of_fit[search] = digest
 
 
-def are_rows_of_fit(search: Any, X: Any, y: Any) -> bool:
-    """Return whether these are the rows that were passed to ``fit`` of a search in this process."""
-    digest = _of_fit.get(search)
-    return digest is not None and y is not None and _digest_of_fit(X, y) == digest
-
-
 def warn_of_rows_of_fit(search: Any, X: Any, y: Any) -> None:
     """Warn, once, if these are the rows that a search was fitted on."""
-    if not are_rows_of_fit(search, X, y):
+    digest = _of_fit.get(search)
+    if digest is None or y is None or _digest_of_fit(X, y) != digest:
         return
     warn_user(
         "These are the rows that were passed to fit, and the model was trained on most of them: this score "
         "is too good, and certifies nothing. The score to report is what publish() returns.",
-        once=("rows of fit", _of_fit[search]),
+        once=("rows of fit", digest),
     )
 
 

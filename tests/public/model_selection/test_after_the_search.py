@@ -55,17 +55,10 @@ def test_the_winner_is_compared_on_the_ledger_of_its_search(winner):
     assert again.repeated
     assert again.interval == answer.interval
     assert old.holdout_.report().nats == new.holdout_.report().nats
-    with pytest.warns(UserWarning, match="a comparison is answered exactly, at once, for some ten nats"):
+    with pytest.warns(UserWarning, match="difference of two models is released at once, for some ten nats"):
         brier = new.compare(model, scoring="neg_brier_score").target
     assert brier.startswith("population neg_brier_score of b minus a")
     assert new.publish().half_width < 0.03  # it was asked before the exact comparison
-
-
-def test_rows_that_were_passed_to_fit_show_no_guess_and_are_refused_for_nothing(winner, uncharged):
-    old, new = (winner([strength]) for strength in (1e-4, 1.0))
-    message = r"The 'guess_from' parameter of ReusableHoldoutCV\.compare must be .* Nothing was charged"
-    with uncharged(new.holdout_), pytest.raises(HoldoutLeakError, match=message):
-        new.compare(old.best_estimator_, guess_from=(X, Y))
 
 
 def test_errors_are_compared_within_the_range_that_validation_rows_have_suggested(winner):

@@ -80,7 +80,7 @@ def test_the_report_shows_who_asked_and_counts_in_words(at, model, other):
     assert report.asked_by == {"ada": 1, "?": 1}
     assert [(entry.who, entry.label) for entry in report.entries] == [("ada", "notebook 3"), (None, None)]
     at().certify(model, scoring="accuracy")
-    assert ": 2 checks, 1 certify, 0 refused, " in repr(at().report())
+    assert ": 3 questions (2 checks), 0 refused, " in repr(at().report())
 
 
 def test_the_rows_of_a_report_are_plain_columns(at, model):
