@@ -72,7 +72,8 @@ def comparison(
     if policy.seals_all and (policy.format < 3 or (guess is None and rows is None)):
         warn_user(
             "Without guess_from= the difference of two models is released at once, for some ten nats or "
-            "more: all later intervals of this ledger become wider. Give rows that neither was trained on, or guess=0.0.",
+            "more: all later intervals of this ledger become wider. Give rows that neither was trained on, "
+            "or guess=0.0.",
             once=("compare", session.fingerprint),
         )
     asked = Ask(subject, difference, "certify", guess, rows, drawn=drawn)
