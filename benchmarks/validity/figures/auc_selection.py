@@ -360,8 +360,10 @@ def shown(result: dict[str, Any]) -> Shown:
     sentence = (
         f"Chosen by AUC on 100 holdout rows, the kept model is reported {naive['bias']:.3f} too good by the "
         f"naive holdout and {noisy['bias']:.3f} by Thresholdout, which is no nearer on average "
-        f"({noisy['abs']:.3f} off, naive {naive['abs']:.3f}); what we publish in the end is too good by "
-        f"{exact['bias']:+.3f}, and {exact['abs']:.3f} off. Naive selection gains "
+        f"({noisy['abs']:.3f} off, naive {naive['abs']:.3f}); the value that we release "
+        f"of the last round's model is too good by {exact['bias']:+.3f}, and "
+        f"{exact['abs']:.3f} off, but on so few rows its interval, "
+        f"±{result['intervals']['exact']['half-width'][-1]:.2f}, says nothing. Naive selection gains "
         f"{naive['true'] - exact['true']:+.3f} of true AUC for it. What a check says while searching "
         "is further off than "
         f"all of these, {table['check']['abs']:.3f}: its interval, not its value, is what holds."

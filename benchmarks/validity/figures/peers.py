@@ -155,7 +155,8 @@ def shown(result: dict[str, Any]) -> Shown:
     sentence = (
         f"After {result['k']} adaptive questions about coins the plain holdout says {naive['last']:.3f}, "
         f"ours {own['last']:.3f} within {own['half-width']:.3f}; of the peers that were run, {len(lost)} "
-        f"lose their count when a search clones, pickles or sends them to workers ({'; '.join(lost)})."
+        f"lose their count when a search clones, pickles or sends them to workers ({'; '.join(lost)}; of "
+        "Guess-and-Check and ThresholdoutAUC no code was used, they were written here from their articles)."
     )
     rows = []
     for name, each in peers.items():
