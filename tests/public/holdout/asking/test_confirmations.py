@@ -606,7 +606,7 @@ def test_tables_reports_and_files_show_confirmations_and_no_summary(model, fitte
     shown = [*pages.values(), repr(answer), repr(report), report._repr_html_(), json.dumps(report.to_dicts())]
     shown += [json.dumps(report.to_dict()), pickle.dumps(report).decode("latin-1"), repr(holdout)]
     assert not any(each in text for text in shown for each in kept)
-    assert "1 asked again: the same, 1 asked again: different" in repr(report)
+    assert "1 asked again, with the same predictions, 1 asked again, with other predictions" in repr(report)
     assert "asked again or published: 1 with the same predictions, 1 with others" in "".join(pages.values())
     rows = [line for line in pages["show --all"].splitlines() if re.match(r"\d+ .* confirmation ", line)]
     assert ["not as in record 1" in row for row in rows] == [False, True]
