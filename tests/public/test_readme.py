@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_regression
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 
 import sklearn_ada
 from benchmarks.validity.figures.results import load
 from benchmarks.validity.searches import draw, published, single_use
 from benchmarks.validity.simulated import SimulatedHoldout
-from sklearn_ada import plan_holdout
+from sklearn_ada import ReusableHoldoutCV, plan_holdout
 from sklearn_ada.questions.question import Guess
 
 ROOT = Path(__file__).parents[2]
@@ -128,6 +131,15 @@ def test_after_publishing_coarse_intervals_are_a_fifth_wider_and_a_second_publis
     assert 1.1 < np.median(coarse) < 1.3
     assert "a second one is twice as wide" in README
     assert 1.7 < np.median(second) < 2.3
+
+
+@pytest.mark.parametrize(("rows", "least", "most"), [(400, 0.2, 1.0), (4_000, 0.0, 0.1)])
+def test_r2_needs_a_thousand_held_out_rows(rows, least, most):
+    assert "R2, a regression's default, needs 1,000." in README
+    X, y = make_regression(rows, 8, noise=100.0, random_state=0)
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]})
+    found = ReusableHoldoutCV(search, ledger=":memory:").fit(X, y)
+    assert least < found.publish().half_width < most
 
 
 def widths_after_publishing(n, seed, searches=9):
