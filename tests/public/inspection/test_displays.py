@@ -344,5 +344,5 @@ def test_axes_that_are_passed_are_used_and_a_picture_charges_nothing(display, as
 @pytest.mark.parametrize("display", [AnswersDisplay, HoldoutBudgetDisplay])
 def test_without_matplotlib_the_fix_is_named(display, asked, hidden):
     hidden("matplotlib")
-    with pytest.raises(ImportError, match=r"matplotlib: pip install 'sklearn-ada\[plot\]'"):
+    with pytest.raises(ImportError, match=r"matplotlib: pip install matplotlib"):
         display.from_holdout(asked)

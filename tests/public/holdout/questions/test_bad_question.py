@@ -43,7 +43,10 @@ def test_a_bad_guess_is_refused(holdout, model, purpose, guess, uncharged, sente
 
 @pytest.mark.parametrize("scoring", ["acuracy", "", None, 3, ["accuracy"], {"acc": "accuracy"}])
 def test_unknown_scoring_is_refused(holdout, model, scoring, uncharged, sentence):
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("scoring", "Metric")):
+    with (
+        uncharged(holdout),
+        pytest.raises(ValueError, match=sentence("scoring", "a search, a Holdout or Metric")),
+    ):
         holdout.certify(model, scoring=scoring)
 
 
@@ -53,7 +56,12 @@ def agreement(y_true, y_pred):
 
 @pytest.mark.parametrize("function", [accuracy_score, roc_auc_score, fbeta_score, agreement])
 def test_a_function_of_labels_is_no_scorer(function, holdout, model, uncharged, sentence):
-    with uncharged(holdout), pytest.raises(ValueError, match=sentence("scoring", "Metric") + ".*make_scorer"):
+    with (
+        uncharged(holdout),
+        pytest.raises(
+            ValueError, match=sentence("scoring", "a search, a Holdout or Metric") + ".*make_scorer"
+        ),
+    ):
         holdout.certify(model, scoring=function)
     Metric(make_scorer(function))  # which is one
 
