@@ -31,7 +31,7 @@ from sklearn_ada.holdout.changes import check_groups_apart
 from sklearn_ada.holdout.finding import check_sides, check_unchanged, held_before, leave_other, place_of_rows
 from sklearn_ada.holdout.holdout import Holdout, session_of
 from sklearn_ada.ledger.hash_chain import FOLD_OF_ITS_OWN
-from sklearn_ada.ledger.opening import goes_with_data, is_begun
+from sklearn_ada.ledger.opening import goes_with_data, is_begun, is_temporary
 from sklearn_ada.metrics.metric import Metric
 from sklearn_ada.model_selection.parameters import OWNER, Parameters
 from sklearn_ada.model_selection.searches import folds_of_training_rows, take_for
@@ -78,11 +78,9 @@ def set_aside(
     if groups is not None:
         check_groups(groups, n, _FIT)
     elif type(cv) in _OF_GROUPS:
-        expected, fix = (
-            f"given, for {type(cv).__name__} keeps them together",
-            "Call fit(X, y, groups=groups).",
-        )
-        raise bad_parameter("groups", _FIT, expected, "None", fix)
+        expected = f"given, for {type(cv).__name__} keeps them together"
+        fix = "Call fit(X, y, groups=groups). (scikit-learn: The 'groups' parameter should not be None.)"
+        raise bad_parameter("groups", _FIT, expected, None, fix)
     y = check_labels(y, _FIT)  # classes held as objects are split as classes
     of_classes = is_classifier(given.search.estimator) and type_of_target(y) in ("binary", "multiclass")
     hashed = None if ids is None else id_hashes(ids, _FIT, n)
@@ -98,7 +96,7 @@ def set_aside(
     random_state = None if given.random_state is None else int(given.random_state)
     digest = "" if hashed is not None else labels_digest(y)
     place = place_of_rows(given.ledger, hashed, y, given.missing)
-    if within_cross_validation() and not goes_with_data(given.ledger) and not is_begun(place.address):
+    if within_cross_validation() and not (is_temporary(place.address) or is_begun(place.address)):
         raise LedgerMismatchError(
             f"A fold of a cross-validation begins no ledger at a path. {FOLD_OF_ITS_OWN}"
         )

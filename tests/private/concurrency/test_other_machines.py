@@ -39,7 +39,7 @@ def test_workers_that_cannot_see_the_file_refuse_and_name_the_database(tmp_path,
     monkeypatch.chdir(tmp_path)
     path = f"/proc/self/cwd/{uuid.uuid4().hex}.db"  # a new name, for the path is that of all tests
     elsewhere = joblib.parallel_config("loky", n_jobs=2, initializer=leave, idle_worker_timeout=5)
-    with elsewhere, pytest.raises(LedgerUnavailableError, match=r"postgresql://.*sklearn-ada\[sql\]"):
+    with elsewhere, pytest.raises(LedgerUnavailableError, match="postgresql://"):
         search(path)
     bodies = [record.body for record in open_existing_ledger(path, Tally).records()]
     assert not [body for body in bodies if body.get("kind") == "answer"]
