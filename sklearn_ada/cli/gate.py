@@ -23,7 +23,7 @@ from sklearn_ada.answer import Answer
 from sklearn_ada.cli.predicted import LabelFile, add_columns
 from sklearn_ada.digest.rows import id_hashes
 from sklearn_ada.exceptions import LedgerUnavailableError
-from sklearn_ada.holdout.asking import Foreseen, foresee
+from sklearn_ada.holdout.asking import ForeseenAnswer, foresee
 from sklearn_ada.holdout.changes import check_not_refused
 from sklearn_ada.holdout.comparing import comparison, difference_of_one
 from sklearn_ada.holdout.framing import Ask
@@ -250,7 +250,7 @@ class _Question(NamedTuple):
             how = {"guess": guess_from_rows(of_both, model, *how["guess_from"]), "guess_from": None}
         asked = self._ask(session, metric, how)
         if isinstance(asked, Answer):
-            found, reason = Foreseen(0.0, 0.0, False, None, asked.interval), asked.reason
+            found, reason = ForeseenAnswer(0.0, 0.0, False, None, asked.interval), asked.reason
         else:
             found, reason = foresee(session, asked), _ASSUMED
         return {

@@ -468,7 +468,7 @@ def _public_outputs(question: Question) -> str:
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class ForeseenAnswer:
     """What a question would cost and certify if its guess held.
 
     Attributes
@@ -489,7 +489,7 @@ class Foreseen:
     interval: tuple[float, float]
 
 
-def foresee(session: Session, asked: Ask) -> Foreseen:
+def foresee(session: Session, asked: Ask) -> ForeseenAnswer:
     """Return what a question would cost and certify if its guess held; nothing is looked at or recorded.
 
     RefusedError if it would be refused.
@@ -497,21 +497,21 @@ def foresee(session: Session, asked: Ask) -> Foreseen:
     framed = frame(session, asked, plan_question(session, asked))
     guess, sign = framed.question.guess, -1.0 if asked.is_mirrored else 1.0
 
-    def foreseen(nats: float, half_width: float, is_found: bool, interval: tuple[float, float]) -> Foreseen:
+    def foreseen(
+        nats: float, half_width: float, is_found: bool, interval: tuple[float, float]
+    ) -> ForeseenAnswer:
         low, high = sorted(sign * end for end in interval)
         value = None if guess is None else sign * guess.value
-        return Foreseen(nats, half_width, is_found, value, (low, high))
+        return ForeseenAnswer(nats, half_width, is_found, value, (low, high))
 
     found = session.ledger.find_each([*framed.keys, *framed.others])
     if found:
         answer = session.answer_of(found[0])
         return foreseen(0.0, answer.half_width, True, answer.interval)
 
-    def of_next(state: State) -> Foreseen:
-        allowance, after = (
-            allowance_or_refuse(session, framed, state, Together()),
-            partial(transcript_of, state),
-        )
+    def of_next(state: State) -> ForeseenAnswer:
+        allowance = allowance_or_refuse(session, framed, state, Together())
+        after = partial(transcript_of, state)
         question = framed.question.after(after if framed.question.seal is not None else None)
         symbols = question.expected_symbols(allowance)
         nats = sum(state.account.price_of_repeats(symbol, 1) for symbol in symbols)

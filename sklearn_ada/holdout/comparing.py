@@ -61,7 +61,7 @@ def comparison(
     if subject.is_given:
         check_predictions(metric, _OWNER)
     if metric.lacks_range and metric.measure.has_differences and is_pair(rows):  # else `guess_from` refuses
-        found = [tuned_by_rows(session, discarded_copy(one, _OWNER), metric, rows) for one in pair]
+        found = [tuned_by_rows(session, discarded_copy(one, _OWNER), metric, rows, _OWNER) for one in pair]
         ranges = [each.range for each in found if each.range is not None]
         metric = metric.with_range((min(low for low, _ in ranges), max(high for _, high in ranges)))
         metric.most_beyond = found[0].most_beyond

@@ -497,7 +497,7 @@ def _tuned_metric(session: Session, asked: Ask) -> Metric:
         if not is_pair(rows):
             return metric.of_all_rows()
     if metric.is_tuned and is_pair(rows):
-        return tuned_by_rows(session, asked.subject.copy(), metric, rows)
+        return tuned_by_rows(session, asked.subject.copy(), metric, rows, owner)
     return metric
 
 
@@ -534,12 +534,12 @@ def _given_as_guess(subject: Subject, given: Any) -> tuple[Any, Any]:
     return Pair(*given), np.stack(labels, axis=1)
 
 
-def tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any, Any]) -> Metric:
+def tuned_by_rows(session: Session, model: Any, metric: Metric, rows: tuple[Any, Any], owner: str) -> Metric:
     """Return the metric with what validation rows suggest; the model may keep what it sees.
 
     A warning comes, before anything is charged, of errors so small that the model may know these rows.
     """
-    check_not_held_out(session, rows[0], guess_of="a question")
+    check_not_held_out(session, rows[0], guess_of=owner)
     tuned = tuned_metric(metric, model, *rows)
     most = tuned.measure.error_bound()
     if most is not None and most < _TOO_GOOD * float(np.std(np.asarray(rows[1], dtype=float))):

@@ -615,8 +615,9 @@ class SelectionRecord(MechanismRecord):
 
 
 OUTCOMES = ("the same", "different")
-AS_IN = "as in record {}"
 """What can come of a confirmation, by the value of its symbol."""
+AS_IN = "as in record {}"
+"""How a table of records says which one a confirmation found."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,6 +56,7 @@ from sklearn_ada.metrics.outputs import (
     weighing,
 )
 from sklearn_ada.metrics.scorers import (
+    ASKED,
     check_is_scorer,
     name_of,
     name_of_class,
@@ -65,9 +66,6 @@ from sklearn_ada.metrics.scorers import (
 
 Weights = NDArray[np.float64] | None
 Outputs = Array | StoredOutputs | None
-
-_ASKED = "a search, a Holdout or Metric"
-"""Who is given a metric."""
 
 
 class Metric:
@@ -156,7 +154,7 @@ class Metric:
         pos_label: Any = None,
     ) -> None:
         if isinstance(scoring, Metric) or not (isinstance(scoring, str) or callable(scoring)):
-            raise bad_parameter("scoring", _ASKED, "a scorer string or a scorer", scoring)
+            raise bad_parameter("scoring", ASKED, "a scorer string or a scorer", scoring)
         if kind != "mean":
             check_function(scoring)
         given = scoring, kind, _check_range(range), response_method, pos_label
@@ -877,9 +875,6 @@ class Difference(Metric):
         return self.base.score(estimator.b, X, y, **params) - self.base.score(estimator.a, X, y, **params)
 
 
-"""How names of differences end."""
-
-
 def metric_of_record(metric: Metric, described: dict[str, Any]) -> Metric:
     """Return a metric with the name and the range that it has in a record of the same question.
 
@@ -970,7 +965,7 @@ def _measure_of_string(scoring: str, kind: str | None) -> Measure:
         near = difflib.get_close_matches(scoring, get_scorer_names(), 3, 0.4)
         fix = f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
         expected = "a scikit-learn scorer string, a scorer or a Metric"
-        raise bad_parameter("scoring", _ASKED, expected, scoring, fix)
+        raise bad_parameter("scoring", ASKED, expected, scoring, fix)
     measure = SCORERS.get(scoring, MedianOnly(response=Response("any", (), target=None)))
     if measure.is_refused:
         fix = f"It {measure.reason}."

@@ -44,6 +44,8 @@ _ONE_SCORE = {
     "recall_macro": "balanced_accuracy", "max_error": "neg_max_error",
     "normalized_mutual_info_score": "v_measure_score",
 }  # fmt: skip
+ASKED = "a search, a Holdout or Metric"
+"""Who is given a scorer, in errors."""
 OF_EITHER = ("neg_brier_score",)
 """Scores that are the same whichever of two classes is the positive one."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -295,7 +297,7 @@ def check_is_scorer(scoring: Callable[..., Any], name: str) -> None:
         expected = "a scorer, to be called as scoring(estimator, X, y)"
         string = "use its scorer string, such as 'accuracy' for accuracy_score"
         fix = f"For a function of labels and predictions {string}, or sklearn.metrics.make_scorer(function)."
-        raise bad_parameter("scoring", "a search, a Holdout or Metric", expected, name, fix)
+        raise bad_parameter("scoring", ASKED, expected, name, fix)
 
 
 def _binds(scoring: Callable[..., Any], **params: Any) -> bool:

@@ -709,7 +709,7 @@ class ReusableHoldoutCV(Delegates, MetaEstimatorMixin, BaseEstimator):
             A mean of bounded scores. None: the metric of the search.
         guess_from : tuple (X, y) or None, default=None
             Validation rows that were never in X of `fit`, and that neither model was trained on. They show
-            how often the two differ. Rows of the holdout are refused for nothing.
+            how often the two differ. Rows of the holdout are refused, at no cost.
         drawn : bool, default=True
             As for `Holdout.certify`.
 
